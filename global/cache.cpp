@@ -69,7 +69,7 @@ void await_transfer(cache_line &line) {
     cache_shard &shard = *line.shard;
     shard.lock.lock();
     if (line.now == cache_line::state::fetching)
-        fult::detail::wait_in(shard.lock, line.waiters, self, fult::detail::wait_limits()); // unlocks
+        fult::detail::wait_in({}, shard.lock, line.waiters, self, fult::detail::wait_limits()); // unlocks
     else
         shard.lock.unlock();
     // Its state and bytes do not change any more.

@@ -53,7 +53,7 @@ class alignas(64) cache_shard {
     cache_shard(const cache_shard &) = delete;
     cache_shard &operator=(const cache_shard &) = delete;
 
-    fult::detail::short_lock lock;
+    fult::detail::spin_lock lock;
     bool ordered = false;                    // lru
     std::uint64_t bound = ~std::uint64_t{0}; // bytes
     shard_counters counted;

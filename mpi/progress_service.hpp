@@ -47,7 +47,7 @@ class progress_service final : public fult::detail::service {
     std::atomic<bool> added_{false};
     std::atomic<bool> in_long_sleep_{false};
     int wake_ = -1; // an eventfd
-    fult::detail::short_lock adding_;
+    fult::detail::spin_lock adding_;
     // of the watcher
     pause_length pauses_;
     std::int64_t until_ = 0;

@@ -40,8 +40,8 @@ class statistics {
 
     unsigned long operations_ = 0, polls_ = 0;
     std::atomic<unsigned long> waits_{0};
-    fult::detail::short_lock adding_; // of the next two
-    std::int64_t longest_ = 0;        // nanoseconds
+    fult::detail::spin_lock adding_; // of the next two
+    std::int64_t longest_ = 0;       // nanoseconds
     const char *longest_call_ = nullptr;
 };
 

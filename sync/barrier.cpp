@@ -61,17 +61,6 @@ bool barrier_base::arrive(std::ptrdiff_t count, const char *call) noexcept {
 
 void barrier_base::drop() noexcept { expected_.fetch_sub(1, std::memory_order_relaxed); }
 
-// Grants a chain of waiters that suspended on this worker.
-void barrier_base::release(waiter *chain) noexcept {
-    wait_chain all;
-    while (chain) {
-        waiter *next = chain->next;
-        all.add(chain);
-        chain = next;
-    }
-    all.grant_here();
-}
-
 // First takes all waiters out of the queues, then grants them: the first granted one may destroy the barrier.
 // The waiters of another worker are granted by their first one, on that worker.
 void barrier_base::complete(waiter *self) noexcept {
@@ -119,26 +108,19 @@ void barrier_base::complete(waiter *self) noexcept {
 void barrier_base::wait_enqueued(waiter &self, const void *barrier) noexcept {
     self.wait({"barrier", barrier, &barrier_report::describe});
     if (self.subject)
-        release(static_cast<waiter *>(self.subject));
+        wait_chain::grant_here(static_cast<waiter *>(self.subject)); // they suspended on this worker
 }
 
 void barrier_base::wait(std::uint64_t phase) noexcept {
     if (phase_.load(std::memory_order_acquire) != phase) // pairs with complete
         return;
-    waiter self{waiter::without_limits()};
+    waiter self{wait_limits()};
     self.tag = phase;
     queue &q = queue_for(self);
     push(q, self);
     // completed in the meantime, possibly without this waiter
-    if (phase_.load(std::memory_order_seq_cst) != phase) {
-        q.lock.lock();
-        const bool still = self.queued;
-        if (still)
-            q.list.remove(self);
-        q.lock.unlock();
-        if (still)
-            return;
-    }
+    if (phase_.load(std::memory_order_seq_cst) != phase && leave_queue(q.lock, q.list, self))
+        return;
     wait_enqueued(self, this);
 }
 

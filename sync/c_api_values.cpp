@@ -4,7 +4,7 @@
 #include <fult/sync.h>
 #include <fult/sync.hpp>
 
-#include "c_object.hpp"
+#include "fult/c_api/c_object.hpp"
 
 using namespace fult::detail;
 
@@ -33,10 +33,10 @@ int fult_feb_readFE(fult_feb_t feb, uint64_t *value) {
         feb, [&](auto &object) { return store_value(std::optional(object.readFE()), value, FULT_SUCCESS); });
 }
 int fult_feb_writeEF(fult_feb_t feb, uint64_t value) {
-    return perform(feb, [&](auto &object) { object.writeEF(value); });
+    return call_with(feb, [&](auto &object) { object.writeEF(value); });
 }
 int fult_feb_writeF(fult_feb_t feb, uint64_t value) {
-    return perform(feb, [&](auto &object) { object.writeF(value); });
+    return call_with(feb, [&](auto &object) { object.writeF(value); });
 }
 int fult_feb_try_readFF(fult_feb_t feb, uint64_t *value) {
     return call_with(feb,
@@ -50,10 +50,10 @@ int fult_feb_try_writeEF(fult_feb_t feb, uint64_t value) {
     return call_with(feb, [&](auto &object) { return ok_or(object.try_writeEF(value), FULT_ERR_BUSY); });
 }
 int fult_feb_fill(fult_feb_t feb) {
-    return perform(feb, [](auto &object) { object.fill(); });
+    return call_with(feb, [](auto &object) { object.fill(); });
 }
 int fult_feb_purge(fult_feb_t feb) {
-    return perform(feb, [](auto &object) { object.purge(); });
+    return call_with(feb, [](auto &object) { object.purge(); });
 }
 int fult_feb_is_full(fult_feb_t feb) { return feb && feb->object.is_full(); }
 
@@ -106,5 +106,5 @@ int fult_channel_timedreceive(fult_channel_t channel, void **value, int64_t nano
     });
 }
 int fult_channel_close(fult_channel_t channel) {
-    return perform(channel, [](auto &object) { object.close(); });
+    return call_with(channel, [](auto &object) { object.close(); });
 }

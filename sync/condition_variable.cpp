@@ -1,30 +1,12 @@
+#include <mutex>
+
 #include <fult/sync/condition_variable.hpp>
 
 namespace fult {
 
 void condition_variable::enter(detail::waiter &self) noexcept {
-    lock_.lock();
+    const std::lock_guard guard(lock_);
     waiters_.push(self);
-    lock_.unlock();
-}
-
-bool condition_variable::finish(detail::waiter &self, const detail::wait_limits &limits) {
-    if (limits.none()) {
-        self.wait({"condition_variable", this});
-        return true;
-    }
-    return self.wait(limits, {"condition_variable", this}) || !leave(self);
-}
-
-bool condition_variable::leave(detail::waiter &self) noexcept {
-    lock_.lock();
-    const bool still = self.queued;
-    if (still)
-        waiters_.remove(self);
-    lock_.unlock();
-    if (!still)
-        self.wait(); // the notification is on its way
-    return still;
 }
 
 void condition_variable::notify_one() noexcept {

@@ -1,3 +1,5 @@
+#include <mutex>
+
 #include <fult/sync/event.hpp>
 
 namespace fult {
@@ -12,9 +14,8 @@ void event::set() noexcept {
 }
 
 void event::reset() noexcept {
-    lock_.lock();
+    const std::lock_guard guard(lock_);
     set_.store(false, std::memory_order_relaxed);
-    lock_.unlock();
 }
 
 // Takes the lock even if the event is set: then the setter no longer uses the event when this returns.

@@ -92,19 +92,7 @@ bool qlock::try_lock_slow() noexcept {
     return reacquire() || (detail::let_others_run_sometimes() && acquire_if_free());
 }
 
-void qlock::lock_slow() noexcept {
-    if (reacquire() || spin())
-        return;
-    detail::waiter self{detail::waiter::without_limits()};
-    queueing_.lock();
-    if (acquire_or_mark_contended()) {
-        queueing_.unlock();
-        return;
-    }
-    queue_.push(self);
-    queueing_.unlock();
-    self.wait({"qlock", this});
-}
+void qlock::lock_slow() noexcept { lock_within(detail::wait_limits()); }
 
 std::size_t qlock::waiting() noexcept {
     std::size_t count = 0;
@@ -118,7 +106,7 @@ std::size_t qlock::waiting() noexcept {
 bool qlock::lock_within(const detail::wait_limits &limits) {
     if (reacquire() || spin())
         return true;
-    detail::waiter self;
+    detail::waiter self(limits);
     queueing_.lock();
     if (acquire_or_mark_contended()) {
         queueing_.unlock();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 
 #include <fult/detail/waiter.hpp>
 
@@ -9,14 +10,21 @@
 
 namespace fult::detail {
 
-// Must be called before a task's first timed wait. Throws std::system_error.
-void open_timers();
-
 // Nudges its waiter, a task's, once, when the deadline has passed.
 class timed_nudge : private timer_entry {
   public:
-    timed_nudge(waiter &who, steady_clock::time_point deadline) noexcept;
-    ~timed_nudge(); // when it returns, the waiter is no longer accessed
+    timed_nudge(timers &queue, waiter &who, steady_clock::time_point deadline) noexcept
+        : queue_(queue), who_(who) {
+        timer_entry::deadline =
+            std::chrono::duration_cast<std::chrono::nanoseconds>(deadline.time_since_epoch()).count();
+        fire = [](timer_entry &e) noexcept {
+            auto &self = static_cast<timed_nudge &>(e);
+            self.over_.store(true, std::memory_order_relaxed);
+            self.who_.nudge();
+        };
+        queue_.arm(*this);
+    }
+    ~timed_nudge() { queue_.disarm(*this); } // when it returns, the waiter is no longer accessed
     timed_nudge(const timed_nudge &) = delete;
     timed_nudge &operator=(const timed_nudge &) = delete;
 

@@ -6,12 +6,11 @@
 #include <fult/detail/waiter.hpp>
 #include <fult/this_task.hpp>
 
-#include "fult/base/spin_lock.hpp"
+#include "fult/base/futex.hpp"
 #include "fult/scheduler/parker.hpp"
 #include "fult/scheduler/suspend.hpp"
 #include "fult/scheduler/thread_waits.hpp"
 #include "fult/scheduler/worker.hpp"
-#include "futex.hpp"
 #include "timer.hpp"
 
 namespace fult::detail {
@@ -24,22 +23,14 @@ constexpr unsigned thread_spin_iterations = 50;
 
 } // namespace
 
-void short_lock::lock_slow() noexcept {
-    spin_wait wait;
-    while (held_.load(std::memory_order_relaxed) != 0 ||
-           held_.exchange(1, std::memory_order_acquire) != 0) // pairs with unlock
-        if (wait())
-            check_not_forked(); // the holder does not exist in the child
-}
-
 bool let_others_run_sometimes() noexcept {
     worker *w = this_worker();
     return w && w->current && !w->no_suspension_in_spawn && w->decisions.count_failure() && let_others_run();
 }
 
 wait_limits::wait_limits(steady_clock::time_point deadline) : timed_(true), deadline_(deadline) {
-    if (in_task())
-        open_timers();
+    if (worker *const here = this_worker(); here && here->current)
+        here->team.timers.open(here->team);
 }
 wait_limits::wait_limits(const std::stop_token &stop, steady_clock::time_point deadline)
     : wait_limits(deadline) {
@@ -192,7 +183,7 @@ bool waiter::wait_long(const wait_limits &limits, const waiting_for &what) {
         return granted_after_yield();
     std::optional<timed_nudge> alarm;
     if (who_ && limits.timed())
-        alarm.emplace(*this, limits.deadline());
+        alarm.emplace(this_worker()->team.timers, *this, limits.deadline());
     const auto on_stop = [this] { nudge(); };
     std::optional<std::stop_callback<decltype(on_stop)>> stop;
     if (limits.stop())
@@ -273,9 +264,7 @@ void wait_chain::grant() noexcept {
     }
 }
 
-void wait_chain::grant_here() noexcept {
-    waiter *w = first_;
-    first_ = last_ = nullptr;
+void wait_chain::grant_here(waiter *w) noexcept {
     worker *here = this_worker();
     task *newest = nullptr, *oldest = nullptr;
     while (w) {

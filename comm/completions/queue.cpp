@@ -17,7 +17,7 @@ namespace fult::comm {
 
 struct detail::completion_queue_state {
     device &at;
-    fult::detail::short_lock lock{};
+    fult::detail::spin_lock lock{};
     std::vector<completion_event>
         ring{};               // its size is 0 or a power of two; has room for all expected entries
     std::size_t oldest = 0;   // where the oldest entry is

@@ -16,7 +16,7 @@ namespace fult::comm {
 struct detail::synchronizer_state {
     device &at;
     std::size_t left;
-    fult::detail::short_lock lock{};
+    fult::detail::spin_lock lock{};
     completion_event failed{}; // the first that failed
     fult::detail::wait_list waiters{};
 

@@ -50,18 +50,7 @@ template <std::uint32_t Capacity> class bit_tree {
                    : none;
     }
 
-    int highest() const noexcept {
-        const std::uint64_t roots = get(root_);
-        if (roots == 0)
-            return none;
-        const std::uint32_t r = high(roots);
-        const std::uint64_t middles = get(middle_[r]);
-        if (middles == 0)
-            return none;
-        const std::uint32_t m = r * 64 + high(middles);
-        const std::uint64_t leaf = get(leaf_[m]);
-        return leaf != 0 ? static_cast<int>(m * 64 + high(leaf)) : none;
-    }
+    int highest() const noexcept { return below_roots<&high>(get(root_)); }
 
     // The lowest member >= i, or none. A reader that races with the owner may get none or a number that has
     // been erased.
@@ -70,23 +59,12 @@ template <std::uint32_t Capacity> class bit_tree {
             return none;
         if (const std::uint64_t here = get(leaf_[i >> 6]) & (~std::uint64_t{0} << (i & 63)))
             return static_cast<int>((i & ~63u) + low(here));
-        std::uint32_t m = (i >> 6) + 1; // the next leaf
-        std::uint64_t middles = (m & 63) != 0 ? get(middle_[m >> 6]) & (~std::uint64_t{0} << (m & 63)) : 0;
-        std::uint32_t r = (m + 63) >> 6; // the next middle word, if this one has no more
-        if (middles != 0) {
-            r = m >> 6;
-        } else {
-            const std::uint64_t roots = r < 64 ? get(root_) & (~std::uint64_t{0} << r) : 0;
-            if (roots == 0)
-                return none;
-            r = low(roots);
-            middles = get(middle_[r]);
-            if (middles == 0)
-                return none;
-        }
-        m = r * 64 + low(middles);
-        const std::uint64_t leaf = get(leaf_[m]);
-        return leaf != 0 ? static_cast<int>(m * 64 + low(leaf)) : none;
+        const std::uint32_t m = (i >> 6) + 1; // the next leaf
+        if ((m & 63) != 0)
+            if (const std::uint64_t middles = get(middle_[m >> 6]) & (~std::uint64_t{0} << (m & 63)))
+                return below_middles<&low>(m >> 6, middles);
+        const std::uint32_t r = (m + 63) >> 6; // the next middle word
+        return r < 64 ? below_roots<&low>(get(root_) & (~std::uint64_t{0} << r)) : none;
     }
 
     // The highest member <= i, or none.
@@ -94,23 +72,10 @@ template <std::uint32_t Capacity> class bit_tree {
         FULT_ASSERT(i < Capacity);
         if (const std::uint64_t here = get(leaf_[i >> 6]) & up_to(i))
             return static_cast<int>((i & ~63u) + high(here));
-        std::uint32_t m = i >> 6;
-        if (m == 0)
-            return none;
-        std::uint64_t middles = get(middle_[m >> 6]) & (bit(m) - 1);
-        std::uint32_t r = m >> 6;
-        if (middles == 0) {
-            const std::uint64_t roots = get(root_) & (bit(r) - 1);
-            if (roots == 0)
-                return none;
-            r = high(roots);
-            middles = get(middle_[r]);
-            if (middles == 0)
-                return none;
-        }
-        m = r * 64 + high(middles);
-        const std::uint64_t leaf = get(leaf_[m]);
-        return leaf != 0 ? static_cast<int>(m * 64 + high(leaf)) : none;
+        const std::uint32_t m = i >> 6;
+        if (const std::uint64_t middles = get(middle_[m >> 6]) & (bit(m) - 1))
+            return below_middles<&high>(m >> 6, middles);
+        return below_roots<&high>(get(root_) & (bit(m >> 6) - 1));
     }
 
   private:
@@ -124,6 +89,18 @@ template <std::uint32_t Capacity> class bit_tree {
     }
     static std::uint32_t high(std::uint64_t w) noexcept {
         return static_cast<std::uint32_t>(63 - std::countl_zero(w));
+    }
+
+    // The lowest or highest member, by End, in the parts that these bits show.
+    template <auto End> int below_roots(std::uint64_t roots) const noexcept {
+        return roots != 0 ? below_middles<End>(End(roots), get(middle_[End(roots)])) : none;
+    }
+    template <auto End> int below_middles(std::uint32_t r, std::uint64_t middles) const noexcept {
+        if (middles == 0)
+            return none;
+        const std::uint32_t m = r * 64 + End(middles);
+        const std::uint64_t leaf = get(leaf_[m]);
+        return leaf != 0 ? static_cast<int>(m * 64 + End(leaf)) : none;
     }
 
     word root_{0};

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "check.hpp"
-#include "sleepers.hpp"
+#include "worker_bits.hpp"
 
 namespace fult {
 namespace detail {
@@ -48,7 +48,7 @@ struct signal_option : named_option<&options::dump_signal, signals> {
 constexpr std::size_t min_stack_size = 16 * 1024;
 
 constexpr option_row<options> rows[] = {
-    option<number_option<&options::workers, numbers, 0, sleepers::capacity>>(
+    option<number_option<&options::workers, numbers, 0, worker_bits::capacity>>(
         "FULT_WORKERS", "Kernel threads that run tasks; 0: one for each processor that the process may use."),
     option<named_option<&options::bind, bind_modes>>(
         "FULT_BIND",

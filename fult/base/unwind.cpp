@@ -14,54 +14,33 @@
 namespace fult::detail {
 namespace {
 
-struct collection {
-    std::span<void *> into;
-    std::size_t skip;
-    // addresses up to and including this one are skipped; null: skip the first `skip`
-    const void *after = nullptr;
-    std::size_t count = 0;
-};
-
-_Unwind_Reason_Code collect(_Unwind_Context *frame, void *argument) {
-    auto &all = *static_cast<collection *>(argument);
-    auto *at = at_address<void>(_Unwind_GetIP(frame));
-    if (all.after) {
-        if (at == all.after)
-            all.after = nullptr;
-        return _URC_NO_REASON;
-    }
-    if (all.skip > 0) {
-        --all.skip;
-        return _URC_NO_REASON;
-    }
-    if (!at || all.count == all.into.size())
-        return _URC_END_OF_STACK;
-    all.into[all.count++] = at;
-    return _URC_NO_REASON;
+// visit(address) returns false to end the walk. Inlined: the first frame is that of the caller.
+template <class Visit> FULT_ALWAYS_INLINE void walk(Visit visit) noexcept {
+    _Unwind_Backtrace(
+        [](_Unwind_Context *frame, void *each) {
+            auto *const at = at_address<void>(_Unwind_GetIP(frame));
+            return at && (*static_cast<Visit *>(each))(at) ? _URC_NO_REASON : _URC_END_OF_STACK;
+        },
+        &visit);
 }
 
 } // namespace
 
 FULT_NOINLINE std::size_t frames_here(std::span<void *> into, std::size_t skip) noexcept {
-    collection all{into, skip + 1};
-    _Unwind_Backtrace(&collect, &all);
-    return all.count;
+    std::size_t count = 0, passed = 0;
+    walk([&](void *at) {
+        if (passed++ > skip && count < into.size()) // this frame comes first
+            into[count++] = at;
+        return count < into.size();
+    });
+    return count;
 }
 
 void visit_frames_here(void (*visit)(void *argument, void *address), void *argument) noexcept {
-    struct visitor {
-        void (*visit)(void *, void *);
-        void *argument;
-    } one{visit, argument};
-    _Unwind_Backtrace(
-        [](_Unwind_Context *frame, void *each) {
-            auto *at = at_address<void>(_Unwind_GetIP(frame));
-            const auto *to = static_cast<const visitor *>(each);
-            if (at)
-                to->visit(to->argument, at);
-            return at ? _URC_NO_REASON : _URC_END_OF_STACK;
-        },
-        &one);
+    walk([&](void *at) {
+        visit(argument, at);
+        return true;
+    });
 }
 
 #if defined(__x86_64__)
@@ -106,9 +85,17 @@ fult_unwind_returns:
 )");
 
 std::size_t frames_of(const void *context, const std::byte *, std::span<void *> into) noexcept {
-    collection all{into, 0, fult_unwind_returns};
-    fult_unwind_there([](void *argument) { _Unwind_Backtrace(&collect, argument); }, &all, context);
-    return all.count;
+    std::size_t count = 0;
+    bool there = false; // past the frame below
+    auto collect = [&](void *at) {
+        if (there && count < into.size())
+            into[count++] = at;
+        there = there || at == fult_unwind_returns;
+        return count < into.size();
+    };
+    fult_unwind_there([](void *argument) { walk(*static_cast<decltype(collect) *>(argument)); }, &collect,
+                      context);
+    return count;
 }
 
 #else

@@ -13,16 +13,9 @@
 #include "fult/inspection/dump.hpp"
 #include "fult/scheduler/worker.hpp"
 
-namespace {
+using namespace fult::detail;
 
-using fult::detail::reject_argument;
-using fult::detail::reject_outside_task;
-using fult::detail::reject_without_runtime;
-using fult::detail::set_status;
-using fult::detail::status_of;
-using fult::detail::take_task_of;
-using fult::detail::task;
-using fult::detail::task_of;
+namespace {
 
 struct c_call {
     fult_function_t function;
@@ -32,9 +25,9 @@ struct c_call {
 
 void store_handle(fult_task_t *to, task *t) noexcept {
     if (to)
-        *to = fult::detail::handle_of(t);
+        *to = handle_of(t);
     else
-        fult::detail::detach_task(t);
+        detach_task(t);
 }
 
 } // namespace
@@ -54,7 +47,7 @@ int fult_init(const fult_config *config) {
                 throw std::invalid_argument(
                     "fult_init: config->size is not sizeof(fult_config); start from FULT_CONFIG_INIT");
             }
-            fult::detail::start_engine(opts);
+            start_engine(opts);
         },
         FULT_ERR_RUNNING);
 }
@@ -62,16 +55,14 @@ int fult_init(const fult_config *config) {
 int fult_finalize(void) {
     if (fult::worker_count() == 0)
         return reject_without_runtime();
-    fult::detail::stop_engine();
+    stop_engine();
     return FULT_SUCCESS;
 }
 
 int fult_spawn(fult_task_t *out, fult_function_t function, void *argument) {
     if (!function)
         return reject_argument("function is NULL");
-    return status_of([&] {
-        store_handle(out, fult::detail::spawn_closure<c_call, void *>({function, argument}));
-    });
+    return status_of([&] { store_handle(out, spawn_closure<c_call, void *>({function, argument})); });
 }
 
 int fult_spawn_with(fult_task_t *out, fult_function_t function, void *argument, const fult_spawn_attr *attr) {
@@ -80,11 +71,10 @@ int fult_spawn_with(fult_task_t *out, fult_function_t function, void *argument, 
     if (!function)
         return reject_argument("function is NULL");
     if (attr->size < sizeof(fult_spawn_attr))
-        return reject_argument(fult::detail::wrong_attr_size);
+        return reject_argument(wrong_attr_size);
     return status_of([&] {
-        auto handle = fult::detail::spawn_closure_with<c_call, void *>(fult::detail::options_of(*attr),
-                                                                       {function, argument});
-        store_handle(out, fult::detail::handle_access::release(handle, "fult_spawn_with"));
+        auto handle = spawn_closure_with<c_call, void *>(options_of(*attr), {function, argument});
+        store_handle(out, handle_access::release(handle, "fult_spawn_with"));
     });
 }
 
@@ -93,7 +83,7 @@ int fult_join(fult_task_t joined, void **result) {
         return reject_argument("task is NULL");
     if (fult::worker_count() == 0)
         return reject_without_runtime();
-    void *value = fult::detail::join_closure<c_call, void *>(take_task_of(joined));
+    void *value = join_closure<c_call, void *>(take_task_of(joined));
     if (result)
         *result = value;
     return FULT_SUCCESS;
@@ -113,7 +103,7 @@ int fult_join_all(fult_task_t *tasks, size_t count, void **results) {
         const size_t end = std::min(first + most, count);
         std::transform(tasks + first, tasks + end, these,
                        [](fult_task_t each) { return task_of(each, "fult_join_all"); });
-        fult::detail::await_all(these, end - first);
+        await_all(these, end - first);
         for (size_t i = first; i < end; ++i)
             fult_join(tasks[i], results ? &results[i] : nullptr);
     }
@@ -125,7 +115,7 @@ int fult_detach(fult_task_t t) {
         return reject_argument("task is NULL");
     if (fult::worker_count() == 0)
         return reject_without_runtime();
-    fult::detail::detach_task(take_task_of(t));
+    detach_task(take_task_of(t));
     return FULT_SUCCESS;
 }
 
@@ -143,7 +133,7 @@ int fult_wait(void) {
     return FULT_SUCCESS;
 }
 
-fult_task_id_t fult_task_id(fult_task_t t) { return t ? fult::detail::id_of(task_of(t)).value() : 0; }
+fult_task_id_t fult_task_id(fult_task_t t) { return t ? id_of(task_of(t)).value() : 0; }
 fult_task_id_t fult_self(void) { return fult::in_task() ? fult::this_task::id().value() : 0; }
 void fult_signal(fult_task_id_t id) { fult::signal(fult::task_id::from_value(id)); }
 
@@ -153,7 +143,7 @@ int fult_worker(void) { return fult::in_task() ? fult::this_task::worker() : -1;
 int fult_dump_tasks(int descriptor) {
     if (fult::worker_count() == 0)
         return reject_without_runtime();
-    fult::detail::write_report(descriptor);
+    write_report(descriptor);
     return FULT_SUCCESS;
 }
 

@@ -8,17 +8,16 @@
 
 #include "c_api.hpp"
 
-namespace {
+using namespace fult::detail;
 
-using fult::detail::direction;
-using fult::detail::status_of;
+namespace {
 
 int wait_for(int descriptor, direction what, std::int64_t nanoseconds) noexcept {
     return status_of([&] {
-        const auto limits = nanoseconds < 0 ? fult::detail::wait_limits()
-                                            : fult::detail::wait_limits(fult::detail::deadline_after(
-                                                  std::chrono::nanoseconds(nanoseconds)));
-        switch (fult::detail::wait_descriptor(descriptor, what, limits)) {
+        const auto limits = nanoseconds < 0
+                                ? wait_limits()
+                                : wait_limits(deadline_after(std::chrono::nanoseconds(nanoseconds)));
+        switch (wait_descriptor(descriptor, what, limits)) {
         case fult::descriptor_status::ready:
             return FULT_SUCCESS;
         case fult::descriptor_status::closed:
@@ -40,7 +39,7 @@ int fult_sleep_for(int64_t nanoseconds) {
 
 int fult_blocking(fult_function_t function, void *argument, void **result) {
     if (!function)
-        return fult::detail::reject_argument("function is NULL");
+        return reject_argument("function is NULL");
     return status_of([&] {
         void *value = fult::run_blocking(function, argument);
         if (result)

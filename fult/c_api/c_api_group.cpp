@@ -12,20 +12,20 @@
 
 #include "c_api.hpp"
 #include "c_handles.hpp"
+#include "c_object.hpp"
+
+using namespace fult::detail;
 
 struct fult_group {
-    fult::detail::group_core core;
+    group_core object;
 };
 
 namespace {
 
-using fult::detail::reject_argument;
-using fult::detail::status_of;
-
 constexpr const char *no_such_key = "there is no such key: it was never created or has been deleted";
 
 struct c_group_call {
-    fult::detail::group_core *group;
+    group_core *group;
     fult_function_t function;
     void *argument;
     void operator()() &&noexcept {
@@ -44,88 +44,75 @@ int fult_wait_any(const fult_task_t *tasks, size_t count, size_t *first) {
     if (!first)
         return reject_argument("first is NULL");
     return status_of([&] {
-        std::vector<fult::detail::task *> all;
+        std::vector<task *> all;
         all.reserve(count);
         std::transform(tasks, tasks + count, std::back_inserter(all),
-                       [](fult_task_t each) { return fult::detail::task_of(each, "fult_wait_any"); });
-        *first = fult::detail::await_any(all.data(), count, nullptr);
+                       [](fult_task_t each) { return task_of(each, "fult_wait_any"); });
+        *first = await_any(all.data(), count, nullptr);
     });
 }
 
-int fult_group_create(fult_group_t *group) {
-    if (!group)
-        return reject_argument("group is NULL");
-    return status_of([&] { *group = new fult_group; });
-}
+int fult_group_create(fult_group_t *group) { return create(group); }
 
 int fult_group_destroy(fult_group_t group) {
-    if (!group)
-        return reject_argument("group is NULL");
-    group->core.wait_until_empty();
-    delete group;
-    return FULT_SUCCESS;
+    if (group)
+        group->object.wait_until_empty();
+    return destroy(group);
 }
 
 int fult_group_spawn(fult_group_t group, fult_function_t function, void *argument) {
-    if (!group)
-        return reject_argument("group is NULL");
     if (!function)
         return reject_argument("function is NULL");
-    return status_of([&] { group->core.spawn(c_group_call{&group->core, function, argument}); });
+    return call_with(group, [&](group_core &core) {
+        core.spawn(c_group_call{&core, function, argument});
+        return set_status(FULT_SUCCESS, "");
+    });
 }
 
 int fult_group_spawn_with(fult_group_t group, fult_function_t function, void *argument,
                           const fult_spawn_attr *attr) {
     if (!attr)
         return fult_group_spawn(group, function, argument);
-    if (!group)
-        return reject_argument("group is NULL");
     if (!function)
         return reject_argument("function is NULL");
     if (attr->size < sizeof(fult_spawn_attr))
-        return reject_argument(fult::detail::wrong_attr_size);
-    return status_of([&] {
-        group->core.spawn_with(fult::detail::take_slot_with(fult::detail::options_of(*attr)),
-                               c_group_call{&group->core, function, argument});
+        return reject_argument(wrong_attr_size);
+    return call_with(group, [&](group_core &core) {
+        core.spawn_with(take_slot_with(options_of(*attr)), c_group_call{&core, function, argument});
+        return set_status(FULT_SUCCESS, "");
     });
 }
 
 int fult_group_wait(fult_group_t group, void **failure) {
-    if (!group)
-        return reject_argument("group is NULL");
-    group->core.wait_until_empty();
-    void *first = group->core.take_failure();
-    group->core.reset();
-    if (failure)
-        *failure = first;
-    return FULT_SUCCESS;
+    return call_with(group, [&](group_core &core) {
+        core.wait_until_empty();
+        void *first = core.take_failure();
+        core.reset();
+        if (failure)
+            *failure = first;
+    });
 }
 
 int fult_group_request_stop(fult_group_t group) {
-    if (!group)
-        return reject_argument("group is NULL");
-    group->core.request_stop();
-    return FULT_SUCCESS;
+    return call_with(group, [](group_core &core) { core.request_stop(); });
 }
 
-int fult_group_stop_requested(fult_group_t group) { return group && group->core.is_stopped() ? 1 : 0; }
+int fult_group_stop_requested(fult_group_t group) { return group && group->object.is_stopped() ? 1 : 0; }
 
 int fult_key_create(fult_key_t *key, void (*destructor)(void *)) {
     if (!key)
         return reject_argument("key is NULL");
-    return status_of([&] { *key = fult::detail::make_key(destructor, nullptr); });
+    const auto call = [](any_function end, void *value) { reinterpret_cast<void (*)(void *)>(end)(value); };
+    return status_of(
+        [&] { *key = make_key({.end = reinterpret_cast<any_function>(destructor), .call_end = call}); });
 }
 
-int fult_key_delete(fult_key_t key) {
-    return fult::detail::delete_key(key) ? FULT_SUCCESS : reject_argument(no_such_key);
-}
+int fult_key_delete(fult_key_t key) { return delete_key(key) ? FULT_SUCCESS : reject_argument(no_such_key); }
 
 int fult_setspecific(fult_key_t key, const void *value) {
-    if (!fult::detail::is_key(key))
+    if (!is_key(key))
         return reject_argument(no_such_key);
-    return status_of([&] { fult::detail::set_local(key, const_cast<void *>(value)); });
+    return status_of([&] { set_local(key, const_cast<void *>(value)); });
 }
 
-void *fult_getspecific(fult_key_t key) {
-    return fult::detail::is_key(key) ? fult::detail::get_local(key) : nullptr;
-}
+void *fult_getspecific(fult_key_t key) { return is_key(key) ? get_local(key) : nullptr; }

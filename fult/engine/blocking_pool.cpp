@@ -1,11 +1,11 @@
 #include "blocking_pool.hpp"
 
 #include <cerrno>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <pthread.h>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include <fult/detail/assertion.hpp>
@@ -26,73 +26,47 @@ void throw_no_thread(int error) {
 // are refused.
 bool blocking_pool::submit(blocking_request &request) {
     request.next = nullptr;
-    lock_.lock();
-    idle_thread *const free = assign(request);
-    const bool grows = !free && threads_.load(std::memory_order_relaxed) < limit_;
-    if (grows)
+    {
+        const std::lock_guard guard(lock_);
+        if (idle_ || threads_.load(std::memory_order_relaxed) >= limit_)
+            return assign_or_queue(request);
         threads_.fetch_add(1, std::memory_order_relaxed);
-    else if (!free)
-        put_in_queue(request);
-    lock_.unlock();
-    if (free)
-        free->sleep.post();
-    return free || (grows && (start_thread(request) || handle_failed_start(request, errno)));
+    }
+    return start_thread(request) || handle_failed_start(request, errno);
 }
 
 // The thread that was to serve the request could not be started.
 bool blocking_pool::handle_failed_start(blocking_request &request, int error) {
-    lock_.lock();
-    if (threads_.fetch_sub(1, std::memory_order_relaxed) == 1) {
-        blocking_request *refused = take_queue();
-        lock_.unlock();
-        while (refused) {
-            blocking_request *next = refused->next; // a refused request is destroyed
-            refused->refuse(*refused, error);
-            refused = next;
-        }
-        throw_no_thread(error);
+    blocking_request *refused = nullptr;
+    {
+        const std::lock_guard guard(lock_);
+        if (threads_.fetch_sub(1, std::memory_order_relaxed) != 1)
+            return assign_or_queue(request); // a thread may have become idle in the meantime
+        refused = take_queue();
     }
-    idle_thread *const free = assign(request); // a thread has become idle in the meantime
-    if (!free)
-        put_in_queue(request);
-    lock_.unlock();
-    if (free)
-        free->sleep.post();
-    return free != nullptr;
+    while (refused) {
+        blocking_request *next = refused->next; // a refused request is destroyed
+        refused->refuse(*refused, error);
+        refused = next;
+    }
+    throw_no_thread(error);
 }
 
 bool blocking_pool::start_thread(blocking_request &first) noexcept {
-    std::unique_ptr<thread_start> begin(new (std::nothrow) thread_start{this, &first});
-    if (!begin) {
+    try {
+        std::thread(&blocking_pool::serve, this, &first).detach();
+        return true;
+    } catch (const std::system_error &error) {
+        errno = error.code().value();
+    } catch (const std::bad_alloc &) {
         errno = ENOMEM;
-        return false;
     }
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_t made;
-    const int error = pthread_create(
-        &made, &attributes, [](void *argument) { return thread_main(argument); }, begin.get());
-    pthread_attr_destroy(&attributes);
-    if (error != 0) {
-        errno = error;
-        return false;
-    }
-    (void)begin.release(); // owned by the thread
-    return true;
-}
-
-void *blocking_pool::thread_main(void *argument) noexcept {
-    const std::unique_ptr<thread_start> begin(static_cast<thread_start *>(argument));
-    ::pthread_setname_np(::pthread_self(), "fult-blocking");
-    run_on_processors_at_start();
-    blocking_pool *pool = begin->pool;
-    blocking_request *request = begin->request;
-    pool->serve(request);
-    return nullptr;
+    return false;
 }
 
 void blocking_pool::serve(blocking_request *first) noexcept {
+    ::pthread_setname_np(::pthread_self(), "fult-blocking");
+    run_on_processors_at_start();
     idle_thread me;
     for (blocking_request *request = first; request;
          request = next_request(me)) { // the pool may be destroyed after the last one
@@ -103,15 +77,23 @@ void blocking_pool::serve(blocking_request *first) noexcept {
     }
 }
 
-// Called under the lock, like the next.
-void blocking_pool::put_in_queue(blocking_request &request) noexcept {
+// Passes the request to an idle thread; queues it if there is none, and returns false. Called under the lock.
+bool blocking_pool::assign_or_queue(blocking_request &request) noexcept {
     FULT_ASSERT(lock_.is_held() && !request.next);
     FULT_ASSERT((first_ == nullptr) == (last_ == nullptr));
+    if (idle_thread *const free = idle_) {
+        idle_ = free->next_idle;
+        idle_count_.fetch_sub(1, std::memory_order_relaxed);
+        free->request = &request;
+        free->sleep.post(); // under the lock: the idle_thread exists until the lock is released
+        return true;
+    }
     (last_ ? last_->next : first_) = &request;
     last_ = &request;
+    return false;
 }
 
-// Takes all queued requests.
+// Takes all queued requests. Called under the lock.
 blocking_request *blocking_pool::take_queue() noexcept {
     FULT_ASSERT(lock_.is_held());
     last_ = nullptr;
@@ -142,7 +124,6 @@ blocking_request *blocking_pool::next_request(idle_thread &me) noexcept {
         lock_.lock();
         if (blocking_request *request = std::exchange(me.request, nullptr)) {
             lock_.unlock();
-            me.sleep.wait(prepared); // the submitter posts, or has posted: this idle_thread exists until then
             return request;
         }
         if (!me.end_requested)
@@ -162,26 +143,13 @@ void blocking_pool::remove_idle(const idle_thread &me) noexcept {
     idle_count_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// Assigns the request to an idle thread, if there is one. Returns the thread, to be posted. Called under the
-// lock.
-blocking_pool::idle_thread *blocking_pool::assign(blocking_request &request) noexcept {
-    FULT_ASSERT(lock_.is_held());
-    idle_thread *free = idle_;
-    if (free) {
-        idle_ = free->next_idle;
-        idle_count_.fetch_sub(1, std::memory_order_relaxed);
-        free->request = &request;
-    }
-    return free;
-}
-
 void blocking_pool::stop() noexcept {
     lock_.lock();
     stopping_ = true;
     for (idle_thread *s = idle_; s;) {
         idle_thread *next_idle = s->next_idle;
         s->end_requested = true;
-        s->sleep.post(); // under the lock: the idle_thread exists until the lock is released
+        s->sleep.post(); // as in assign_or_queue
         s = next_idle;
         idle_count_.fetch_sub(1, std::memory_order_relaxed);
     }

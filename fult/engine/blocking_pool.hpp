@@ -56,18 +56,12 @@ class blocking_pool {
         bool end_requested = false;
         idle_thread *next_idle = nullptr;
     };
-    struct thread_start {
-        blocking_pool *pool;
-        blocking_request *request;
-    };
 
     bool handle_failed_start(blocking_request &request, int error);
-    static void *thread_main(void *argument) noexcept;
     bool start_thread(blocking_request &first) noexcept;
     void serve(blocking_request *first) noexcept;
     blocking_request *next_request(idle_thread &me) noexcept;
-    idle_thread *assign(blocking_request &request) noexcept;
-    void put_in_queue(blocking_request &request) noexcept;
+    bool assign_or_queue(blocking_request &request) noexcept;
     blocking_request *take_queue() noexcept;
     void remove_idle(const idle_thread &me) noexcept;
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <dirent.h>
+#include <mutex>
 #include <unistd.h>
 
 #include <fult/detail/misuse.hpp>
@@ -118,21 +119,19 @@ void add_judge(deadlock_judge &judge) noexcept {
     worker_team *team = running_team();
     if (!team)
         return;
-    team->judging.lock();
+    const std::lock_guard guard(team->judging);
     if (team->judges.fetch_add(1, std::memory_order_acq_rel) == 0)
         team->judge = &judge;
-    team->judging.unlock();
 }
 
 void remove_judge(deadlock_judge &judge) noexcept {
     worker_team *team = running_team();
     if (!team)
         return;
-    team->judging.lock();
+    const std::lock_guard guard(team->judging);
     if (team->judge == &judge)
         team->judge = nullptr; // another judge has not been asked so far, and never will be
     team->judges.fetch_sub(1, std::memory_order_acq_rel);
-    team->judging.unlock();
 }
 
 bool know_thread(pid_t thread) noexcept { return known_threads.add(thread); }
@@ -148,7 +147,7 @@ deadlock_mode deadlock_wanted() noexcept {
 
 int first_deadlock_look() noexcept {
     const worker_team *team = running_team();
-    return team && team->opts.trim_after != 0 ? static_cast<int>(team->opts.trim_after) : look_without_trim;
+    return team ? long_sleep::begins_after(*team) : look_without_trim;
 }
 
 bool report_deadlock(const char *text) noexcept {
@@ -168,10 +167,9 @@ bool report_deadlock(worker_team &team) noexcept {
     if (!look.lasts())
         return false;
     if (team.judges.load(std::memory_order_acquire) != 0) {
-        team.judging.lock();
+        const std::lock_guard guard(team.judging);
         if (team.judge)
             team.judge->all_wait();
-        team.judging.unlock();
         return false;
     }
     if (!look.lasts()) // the last judge may have been removed

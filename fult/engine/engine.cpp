@@ -15,6 +15,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include <fult/detail/forked.hpp>
 #include <fult/detail/misuse.hpp>
 #include <fult/detail/more_workers.hpp>
 #include <fult/runtime.hpp>
@@ -22,7 +23,6 @@
 
 #include "blocking_pool.hpp"
 #include "deadlock.hpp"
-#include "fork_guard.hpp"
 #include "fult/base/asymmetric_fence.hpp"
 #include "fult/base/check.hpp"
 #include "fult/base/option_table.hpp"
@@ -126,7 +126,7 @@ class engine {
 
 options engine::complete_options(options o, const topology &machine) {
     if (o.workers == 0)
-        o.workers = std::min(machine.usable(), sleepers::capacity);
+        o.workers = std::min(machine.usable(), worker_bits::capacity);
     const std::size_t page = page_size();
     o.stack_size = (o.stack_size + page - 1) / page * page;
     // An odd number of pages: with a power of two the hot ends of all stacks would fall into the same few TLB

@@ -1,7 +1,8 @@
-#include "fork_guard.hpp"
-
+// Detects a process that was forked while a runtime was running.
 #include <new>
 #include <pthread.h>
+
+#include <fult/detail/forked.hpp>
 
 #include "fult/base/check.hpp"
 #include "fult/inspection/dump_signal.hpp"

@@ -74,29 +74,23 @@ struct group {
     to.append(text, std::min(static_cast<std::size_t>(std::max(length, 0)), sizeof text - 1));
 }
 
+std::string place(int home, std::uint32_t slot) {
+    return (home < 0 ? std::string("outside") : std::to_string(home)) + ':' + std::to_string(slot);
+}
+
 std::string label(const task_description &t) {
-    std::string text = t.home < 0 ? std::string("outside") : std::to_string(t.home);
-    text += ':';
-    text += std::to_string(t.slot);
-    if (!t.name.empty()) {
-        text += " '";
-        text += t.name;
-        text += '\'';
-    }
-    if (t.worker >= 0) {
-        text += " on worker ";
-        text += std::to_string(t.worker);
-    }
+    std::string text = place(t.home, t.slot);
+    if (!t.name.empty())
+        append(text, " '%.*s'", static_cast<int>(t.name.size()), t.name.data());
+    if (t.worker >= 0)
+        append(text, " on worker %d", t.worker);
     return text;
 }
 
 std::string label(task_id id) {
     const task *t = to_task(id);
     const auto *home = static_cast<const worker *>(home_of(t));
-    std::string text = home->has_thread() ? std::to_string(home->index) : std::string("outside");
-    text += ':';
-    text += std::to_string(slot_of(t));
-    return text;
+    return place(home->has_thread() ? static_cast<int>(home->index) : -1, slot_of(t));
 }
 
 class report {

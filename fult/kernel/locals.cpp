@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cxxabi.h>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <system_error>
 #include <utility>
@@ -31,11 +32,6 @@ struct key_record {
     std::atomic<local_key> key{0}; // 0: free
     std::uint64_t uses = 0;
     key_functions functions;
-
-    bool ends() const noexcept { return functions.end != nullptr; }
-    bool copies() const noexcept { return functions.copy != nullptr; }
-    void end(void *value) const { functions.call_end(functions.end, value); }
-    void *copy(const void *value) const { return functions.call_copy(functions.copy, value); }
 };
 constinit key_record keys[max_keys];
 constinit spin_lock keys_lock;
@@ -47,19 +43,21 @@ const key_record *record_of(local_key key) noexcept {
     return key != 0 && record.key.load(std::memory_order_acquire) == key ? &record : nullptr; // with make_key
 }
 
-local_entry *entry_of(local_values &values, local_key key) noexcept {
-    const std::uint32_t index = index_of(key);
+// The entry of a key by its index; nullptr if there is no room for it.
+local_entry *entry_at(local_values &values, std::uint32_t index) noexcept {
     if (index < local_values::near_count)
         return &values.near[index];
     return index - local_values::near_count < values.far_count ? &values.far[index - local_values::near_count]
                                                                : nullptr;
 }
 
+local_entry *entry_of(local_values &values, local_key key) noexcept {
+    return entry_at(values, index_of(key));
+}
+
 template <class Visit> void each_entry(local_values &values, const Visit &visit) {
-    for (local_entry &entry : values.near)
-        visit(entry);
-    for (std::uint32_t i = 0; i < values.far_count; ++i) // a visit may add entries
-        visit(values.far[i]);
+    for (std::uint32_t i = 0; local_entry *entry = entry_at(values, i); ++i) // a visit may add entries
+        visit(*entry);
 }
 
 // The values of a foreign thread. They exist from the first set_local to the end of the thread, and again if
@@ -117,38 +115,24 @@ local_values &make_current_values() {
 
 local_key make_key(const key_functions &functions) {
     FULT_ASSERT((!functions.end || functions.call_end) && (!functions.copy || functions.call_copy));
-    local_key made = 0;
-    keys_lock.lock();
+    const std::lock_guard guard(keys_lock);
     key_record *const free = std::find_if(std::begin(keys), std::end(keys), [](const key_record &each) {
         return each.key.load(std::memory_order_relaxed) == 0;
     });
-    if (free != std::end(keys)) {
-        free->functions = functions;
-        made = make_local_key(static_cast<std::uint32_t>(free - keys), ++free->uses);
-        free->key.store(made, std::memory_order_release); // pairs with record_of
-    }
-    keys_lock.unlock();
-    if (made == 0)
+    if (free == std::end(keys))
         throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
                                 "fult: task_local_ptr: there are 1024 keys already; destroy some");
+    free->functions = functions;
+    const local_key made = make_local_key(static_cast<std::uint32_t>(free - keys), ++free->uses);
+    free->key.store(made, std::memory_order_release); // pairs with record_of
     return made;
 }
 
-local_key make_key(end_function end, copy_function copy) {
-    return make_key(
-        {reinterpret_cast<any_function>(end), reinterpret_cast<any_function>(copy),
-         [](any_function function, void *value) { reinterpret_cast<end_function>(function)(value); },
-         [](any_function function, const void *value) {
-             return reinterpret_cast<copy_function>(function)(value);
-         }});
-}
-
 bool delete_key(local_key key) noexcept {
-    keys_lock.lock();
+    const std::lock_guard guard(keys_lock);
     const bool is_one = is_key(key);
     if (is_one)
         keys[index_of(key)].key.store(0, std::memory_order_relaxed);
-    keys_lock.unlock();
     return is_one;
 }
 
@@ -200,12 +184,13 @@ void inherit_locals(local_values &values) {
         return;
     each_entry(*mine, [&](const local_entry entry) { // a value: the copy may set values and move the entries
         const key_record *const record = record_of(entry.key);
-        if (!record || !entry.value || (record->ends() && !record->copies()))
+        if (!record || !entry.value || (record->functions.end && !record->functions.copy))
             return;
         make_room(values, entry.key);
         if (has_entry(values, entry.key))
             return; // the spawner has set another value
-        put_local(values, entry.key, record->copies() ? record->copy(entry.value) : entry.value);
+        const key_functions &its = record->functions;
+        put_local(values, entry.key, its.copy ? its.call_copy(its.copy, entry.value) : entry.value);
     });
 }
 
@@ -213,16 +198,14 @@ void end_locals(local_values &values) noexcept {
     bool again = true;
     for (unsigned round = 0; again && round < rounds; ++round) {
         again = false;
-        for (std::uint32_t i = 0; i < local_values::near_count + values.far_count; ++i) {
-            local_entry &place =
-                i < local_values::near_count ? values.near[i] : values.far[i - local_values::near_count];
+        each_entry(values, [&](local_entry &place) {
             const local_entry entry = std::exchange(place, local_entry{}); // the call may move the entry
             const key_record *const record = entry.value ? record_of(entry.key) : nullptr;
-            if (record && record->ends()) {
-                record->end(entry.value);
+            if (record && record->functions.end) {
+                record->functions.call_end(record->functions.end, entry.value);
                 again = true;
             }
-        }
+        });
     }
     if (again)
         each_entry(values, [](local_entry &entry) { entry = {}; });

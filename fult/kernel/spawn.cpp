@@ -74,34 +74,27 @@ FULT_ALWAYS_INLINE task *record_site(task *t) noexcept {
     return t;
 }
 
-// The task-local values of a task to be spawned. They are owned here until the task has a slot.
-class spawn_locals {
-  public:
-    spawn_locals() noexcept = default;
-    void make(task_extras &extras, const spawn_options &wanted) {
-        values_ = &extras;
-        for (const local_value &each : wanted.locals) {
-            if (!is_key(each.key) || has_entry(extras, each.key))
-                throw std::invalid_argument(
-                    "fult: spawn: locals name a key twice, or one that does not exist; the task could own "
-                    "only one of its values");
-            make_room(extras, each.key);
-            put_local(extras, each.key, nullptr); // do not inherit this one
-        }
-        if (wanted.inherit_locals)
-            inherit_locals(extras);
+// Of a task to be spawned: deleted with its values until the task has a slot.
+struct deleted_with_values {
+    void operator()(task_extras *extras) const noexcept {
+        end_locals(*extras);
+        delete extras;
     }
-    void keep() noexcept { values_ = nullptr; }
-    ~spawn_locals() {
-        if (values_)
-            end_locals(*values_);
-    }
-    spawn_locals(const spawn_locals &) = delete;
-    spawn_locals &operator=(const spawn_locals &) = delete;
-
-  private:
-    local_values *values_ = nullptr;
 };
+
+// The values that the task inherits, and room for those of its own.
+void prepare_locals(task_extras &extras, const spawn_options &wanted) {
+    for (const local_value &each : wanted.locals) {
+        if (!is_key(each.key) || has_entry(extras, each.key))
+            throw std::invalid_argument(
+                "fult: spawn: locals name a key twice, or one that does not exist; the task could own "
+                "only one of its values");
+        make_room(extras, each.key);
+        put_local(extras, each.key, nullptr); // do not inherit this one
+    }
+    if (wanted.inherit_locals)
+        inherit_locals(extras);
+}
 
 task *require_slot(task *t, const worker &home) {
     if (!t)
@@ -178,12 +171,11 @@ task *take_slot_with(const spawn_options &wanted) {
     if (wanted.stack_size > max_stack_size)
         throw std::invalid_argument("fult: spawn: a stack of " + std::to_string(wanted.stack_size) +
                                     " bytes; the maximum is 1G");
-    std::unique_ptr<task_extras> extras;
-    if (!wanted.name.empty() || wanted.stack_size != 0 || wanted.inherit_locals || !wanted.locals.empty())
-        extras = std::make_unique<task_extras>(wanted.name, wanted.stack_size);
-    spawn_locals copies;
-    if (extras)
-        copies.make(*extras, wanted);
+    std::unique_ptr<task_extras, deleted_with_values> extras;
+    if (!wanted.name.empty() || wanted.stack_size != 0 || wanted.inherit_locals || !wanted.locals.empty()) {
+        extras.reset(new task_extras(wanted.name, wanted.stack_size));
+        prepare_locals(*extras, wanted);
+    }
     worker *home = nullptr;
     const auto take = [&] {
         worker *const here = this_worker(); // read here: a copy may suspend, and so may this
@@ -198,10 +190,9 @@ task *take_slot_with(const spawn_options &wanted) {
     if (!t)
         t = require_slot(take_after_turns(take), *home);
     record_site(t)->pinned = wanted.pinned;
-    copies.keep();
     for (const local_value &each : wanted.locals)
         put_local(*extras, each.key, each.value);
-    home->set_extras(t, std::move(extras));
+    home->set_extras(t, std::unique_ptr<task_extras>(extras.release()));
     count_spawn();
     return t;
 }

@@ -64,6 +64,11 @@ std::size_t guard_of(const stack_settings &settings) noexcept {
     return settings.guard == guard_mode::none ? 0 : std::max(least, 2 * page_size());
 }
 
+void forget(const stack &s) noexcept { // by the sanitizers
+    sanitizer::fiber_destroy(s.fiber);
+    sanitizer::deregister_stack(s.valgrind_id);
+}
+
 std::size_t mapping_limit() noexcept {
     std::size_t limit = 65530;
     if (std::FILE *file = std::fopen("/proc/sys/vm/max_map_count", "re")) {
@@ -89,12 +94,8 @@ stack_pool::stack_pool(const stack_settings &settings)
 
 stack_pool::~stack_pool() {
     unmap_kept_sized();
-    while (hot_) {
-        stack *s = hot_;
-        hot_ = s->next;
-        sanitizer::fiber_destroy(s->fiber);
-        sanitizer::deregister_stack(s->valgrind_id);
-    }
+    while (hot_)
+        forget(*pop_hot());
     for (const slab &each : slabs_) {
         // later mappings at this address must not inherit the poison
         sanitizer::clean(each.begin, each.bytes);
@@ -166,17 +167,22 @@ bool stack_pool::grow() noexcept {
     return false;
 }
 
+// Called under the lock.
+stack *stack_pool::pop_hot() noexcept {
+    stack *const s = hot_;
+    hot_ = s->next;
+    min_hot_ = std::min(min_hot_, --hot_count_);
+    return s;
+}
+
 stack *stack_pool::acquire(std::size_t count) noexcept {
     stack *chain = nullptr;
-    lock_.lock();
+    const std::lock_guard guard(lock_);
     FULT_ASSERT(is_consistent());
-    while (count > 0) {
+    for (; count > 0; --count) {
         stack *s;
         if (hot_) {
-            s = hot_;
-            hot_ = s->next;
-            --hot_count_;
-            min_hot_ = std::min(min_hot_, hot_count_);
+            s = pop_hot();
         } else if (!cold_.empty() || grow()) {
             std::byte *base = cold_.back();
             cold_.pop_back();
@@ -187,36 +193,30 @@ stack *stack_pool::acquire(std::size_t count) noexcept {
         }
         s->next = chain;
         chain = s;
-        --count;
     }
-    lock_.unlock();
     return chain;
 }
 
 void stack_pool::release(stack *chain) noexcept {
-    lock_.lock();
+    const std::lock_guard guard(lock_);
     FULT_ASSERT(is_consistent());
     while (chain) {
-        stack *s = chain;
-        chain = s->next;
+        stack *s = std::exchange(chain, chain->next);
         if (hot_count_ < max_hot_) {
-            s->next = hot_;
-            hot_ = s;
+            s->next = std::exchange(hot_, s);
             ++hot_count_;
-            continue;
+        } else {
+            discard(s);
         }
-        discard(s);
     }
     if (settings_.trim_after != 0)
         trim_surplus();
-    lock_.unlock();
 }
 
 // Called under the lock.
 void stack_pool::discard(stack *s) noexcept {
     FULT_ASSERT(lock_.is_held() && cold_.size() < cold_.capacity(), "no allocation here");
-    sanitizer::fiber_destroy(s->fiber);
-    sanitizer::deregister_stack(s->valgrind_id);
+    forget(*s);
     std::byte *base = s->base;
     const bool split = s->split; // read before its record is discarded
     discard_pages(s->low(), s->usable());
@@ -227,13 +227,8 @@ void stack_pool::discard(stack *s) noexcept {
 // Called under the lock.
 void stack_pool::keep_hot(std::size_t most) noexcept {
     FULT_ASSERT(lock_.is_held());
-    while (hot_count_ > most) {
-        stack *s = hot_;
-        hot_ = s->next;
-        --hot_count_;
-        discard(s);
-    }
-    min_hot_ = std::min(min_hot_, hot_count_);
+    while (hot_count_ > most)
+        discard(pop_hot());
 }
 
 // Called under the lock. Stacks that were not taken for a while are surplus: all of them beyond
@@ -295,25 +290,27 @@ stack *stack_pool::acquire_sized(std::size_t bytes) noexcept {
     }
     if (!base)
         return nullptr;
-    lock_.lock();
+    const std::lock_guard guard(lock_);
     stack *s = prepare(base, bytes);
     protect(*s);
-    lock_.unlock();
+    return s;
+}
+
+// Called under the lock.
+stack *stack_pool::take_sized_at(std::size_t i) noexcept {
+    stack *const s = sized_[i];
+    std::copy(sized_ + i + 1, sized_ + sized_count_, sized_ + i);
+    --sized_count_;
     return s;
 }
 
 // Takes the one that was released last.
 stack *stack_pool::take_kept_sized(std::size_t bytes) noexcept {
-    stack *found = nullptr;
-    lock_.lock();
-    for (std::size_t i = sized_count_; i-- > 0 && !found;)
-        if (sized_[i]->size == bytes) {
-            found = sized_[i];
-            std::copy(sized_ + i + 1, sized_ + sized_count_, sized_ + i);
-            --sized_count_;
-        }
-    lock_.unlock();
-    return found;
+    const std::lock_guard guard(lock_);
+    for (std::size_t i = sized_count_; i-- > 0;)
+        if (sized_[i]->size == bytes)
+            return take_sized_at(i);
+    return nullptr;
 }
 
 void stack_pool::release_sized(stack *s) noexcept {
@@ -323,11 +320,8 @@ void stack_pool::release_sized(stack *s) noexcept {
         discard_pages(s->low(), s->usable() - kept_of_sized);
     stack *surplus = nullptr;
     lock_.lock();
-    if (sized_count_ == max_sized) {
-        surplus = sized_[0];
-        std::copy(sized_ + 1, sized_ + sized_count_, sized_);
-        --sized_count_;
-    }
+    if (sized_count_ == max_sized)
+        surplus = take_sized_at(0);
     sized_[sized_count_++] = s;
     FULT_ASSERT(is_consistent());
     lock_.unlock();
@@ -336,14 +330,12 @@ void stack_pool::release_sized(stack *s) noexcept {
 }
 
 void stack_pool::unmap_sized(stack *s) noexcept {
-    sanitizer::fiber_destroy(s->fiber);
-    sanitizer::deregister_stack(s->valgrind_id);
+    forget(*s);
     const bool split = s->split; // read before its record is unmapped
     sanitizer::clean(s->base, s->size);
     unmap_pages(s->base, s->size);
-    lock_.lock();
+    const std::lock_guard guard(lock_);
     split_budget_ += split ? 1 : 0;
-    lock_.unlock();
 }
 
 } // namespace fult::detail

@@ -73,7 +73,9 @@ class stack_pool {
     }
     stack *prepare(std::byte *base, std::size_t bytes) noexcept;
     void protect(stack &s) noexcept;
+    stack *pop_hot() noexcept;
     stack *take_kept_sized(std::size_t bytes) noexcept;
+    stack *take_sized_at(std::size_t i) noexcept;
     void unmap_sized(stack *s) noexcept;
     void unmap_kept_sized() noexcept;
     void discard(stack *s) noexcept;

@@ -137,14 +137,8 @@ descriptor_status wait_descriptor(int descriptor, direction what, const wait_lim
         return wait_on_thread(descriptor, events, limits);
     descriptors &all = descriptors::instance();
     all.open(this_worker()->team);
-    switch (all.wait(descriptor, writing, limits)) {
-    case descriptors::wait_result::ready:
-        return descriptor_status::ready;
-    case descriptors::wait_result::closed:
-        return descriptor_status::closed;
-    default:
-        return end_of(limits);
-    }
+    const descriptor_status status = all.wait(descriptor, writing, limits);
+    return status == descriptor_status::timed_out ? end_of(limits) : status;
 }
 
 } // namespace detail

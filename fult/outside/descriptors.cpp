@@ -119,7 +119,7 @@ int descriptors::watch(state &of, int descriptor) noexcept {
     return errno;
 }
 
-descriptors::wait_result descriptors::wait(int descriptor, bool writing, const wait_limits &limits) {
+descriptor_status descriptors::wait(int descriptor, bool writing, const wait_limits &limits) {
     state &its = state_of(descriptor);
     waiter me;
     waiting_.fetch_add(1, std::memory_order_seq_cst); // before any event can occur; pairs with prepare_sleep
@@ -134,24 +134,24 @@ descriptors::wait_result descriptors::wait(int descriptor, bool writing, const w
         its.lock.unlock();
         waiting_.fetch_sub(1, std::memory_order_relaxed);
         if (error == EPERM) // poll(2) always reports it ready
-            return wait_result::ready;
+            return descriptor_status::ready;
         fail(error, "fult: cannot wait for the descriptor");
     }
     its.lock.unlock();
-    if (!me.wait_long(limits,
-                      {writing ? "descriptor to become writable" : "descriptor to become readable"})) {
-        its.lock.lock();
-        const bool left = me.queued;
-        if (left)
-            mine.remove(me);
-        its.lock.unlock();
-        if (left) {
-            waiting_.fetch_sub(1, std::memory_order_relaxed);
-            return wait_result::limits_reached;
-        }
-        me.wait_at_once(); // it was removed before: the grant is on its way
+    const waiting_for what{writing ? "descriptor to become writable" : "descriptor to become readable"};
+    if (!me.wait_long(limits, what) && leave_queue(its.lock, mine, me)) {
+        waiting_.fetch_sub(1, std::memory_order_relaxed);
+        return descriptor_status::timed_out;
     }
-    return me.tag != 0 ? wait_result::closed : wait_result::ready;
+    return me.tag == is_closed ? descriptor_status::closed : descriptor_status::ready;
+}
+
+void descriptors::end_waits(wait_list &list, std::uintptr_t tag, wait_chain &into) noexcept {
+    while (waiter *w = list.pop()) {
+        waiting_.fetch_sub(1, std::memory_order_relaxed);
+        w->tag = tag;
+        into.add(w);
+    }
 }
 
 // Collects the waiters that the event concerns and rearms the descriptor for the others. The event may be one
@@ -160,23 +160,17 @@ descriptors::wait_result descriptors::wait(int descriptor, bool writing, const w
 void descriptors::take(state &from, const epoll_event &event, wait_chain &into) noexcept {
     const int descriptor = descriptor_of(event);
     const unsigned events = event.events;
-    const auto all = [&](wait_list &list) {
-        while (waiter *w = list.pop()) {
-            waiting_.fetch_sub(1, std::memory_order_relaxed);
-            into.add(w);
-        }
-    };
     const std::lock_guard guard(from.lock);
     if (event.data.u64 != event_id(descriptor, from.armed))
         return;
     if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
-        all(from.readers);
+        end_waits(from.readers, is_ready, into);
     if (events & (EPOLLOUT | EPOLLHUP | EPOLLERR))
-        all(from.writers);
+        end_waits(from.writers, is_ready, into);
     if (!from.readers.empty() || !from.writers.empty())
         if (watch(from, descriptor) != 0) { // the call after the wait will report the error
-            all(from.readers);
-            all(from.writers);
+            end_waits(from.readers, is_ready, into);
+            end_waits(from.writers, is_ready, into);
         }
 }
 
@@ -237,12 +231,8 @@ int descriptors::close(int descriptor) noexcept {
         return ::close(descriptor);
     wait_chain ended;
     its->lock.lock();
-    for (wait_list *list : {&its->readers, &its->writers})
-        while (waiter *w = list->pop()) {
-            waiting_.fetch_sub(1, std::memory_order_relaxed);
-            w->tag = 1;
-            ended.add(w);
-        }
+    end_waits(its->readers, is_closed, ended);
+    end_waits(its->writers, is_closed, ended);
     its->known = false;
     const int result = ::close(descriptor); // under the lock: no wait can begin before
     its->lock.unlock();

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include <fult/descriptor.hpp>
 #include <fult/detail/service.hpp>
 #include <fult/detail/waiter.hpp>
 
@@ -23,9 +24,8 @@ class descriptors final : public service {
     // Must be called before a task waits. Throws std::system_error.
     void open(worker_team &team);
 
-    enum class wait_result { ready, closed, limits_reached };
-    // Suspends the calling task. Throws std::system_error.
-    wait_result wait(int descriptor, bool writing, const wait_limits &limits);
+    // Suspends the calling task. timed_out: the limits were reached. Throws std::system_error.
+    descriptor_status wait(int descriptor, bool writing, const wait_limits &limits);
     int close(int descriptor) noexcept;
 
     // service
@@ -42,7 +42,7 @@ class descriptors final : public service {
 
   private:
     struct state { // per descriptor
-        short_lock lock;
+        spin_lock lock;
         wait_list readers, writers;
         bool known = false;      // by the epoll instance, unless closed in the meantime
         std::uint32_t armed = 0; // number of the last event armed: one of an earlier number is void
@@ -55,6 +55,8 @@ class descriptors final : public service {
     state *known_state_of(int descriptor) const noexcept;
     void close_instance() noexcept; // it belongs to one runtime
     int watch(state &of, int descriptor) noexcept;
+    enum : std::uintptr_t { is_ready, is_closed }; // tags of waiters that are granted
+    void end_waits(wait_list &list, std::uintptr_t tag, wait_chain &into) noexcept;
     void take(state &from, const epoll_event &event, wait_chain &into) noexcept;
     bool poll_events() noexcept;
     bool is_left_to_others() const noexcept;

@@ -1,6 +1,7 @@
 #include "home_slots.hpp"
 
 #include <atomic>
+#include <mutex>
 
 #include "fult/memory/home_memory.hpp"
 #include "fult/tasks/task.hpp"
@@ -44,33 +45,27 @@ void home_slots::trim_own() noexcept {
 }
 
 task *home_slots::take_shared() noexcept {
-    lock_.lock();
+    const std::lock_guard guard(lock_);
     task *t = shared_.take();
     FULT_ASSERT(!t || (is_unused(t) && slot_of(t) >= half_slots));
     if (t)
         tasks_.mark_used(slot_of(t) >> 6);
-    lock_.unlock();
     return t;
 }
 
 void home_slots::trim_shared() noexcept {
-    lock_.lock();
+    const std::lock_guard guard(lock_);
     shared_.trim();
-    lock_.unlock();
 }
 
 std::uint64_t home_slots::count_living() noexcept {
-    lock_.lock();
-    const std::uint64_t shared = shared_.count_taken();
-    lock_.unlock();
-    return own_.count_taken() + shared;
+    const std::lock_guard guard(lock_);
+    return own_.count_taken() + shared_.count_taken();
 }
 
 std::uint64_t home_slots::count_ended() noexcept {
-    lock_.lock();
-    const std::uint64_t shared = shared_.count_ended();
-    lock_.unlock();
-    return own_.count_ended() + shared;
+    const std::lock_guard guard(lock_);
+    return own_.count_ended() + shared_.count_ended();
 }
 
 } // namespace fult::detail

@@ -1,17 +1,14 @@
 #include "parker.hpp"
 
 #include <cerrno>
-#include <climits>
-#include <ctime>
-#include <linux/futex.h>
+#include <chrono>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <fult/detail/assertion.hpp>
 
+#include "fult/base/futex.hpp"
 #include "fult/base/shared_bell.hpp"
 
 namespace fult::detail {
@@ -20,58 +17,31 @@ namespace {
 // It outlives all parkers: a poster must not access a parker that may be destroyed.
 constinit shared_bell bell;
 
-// Absolute, so that a wait that signal handlers interrupt still ends in time.
-timespec time_after(int milliseconds) noexcept {
-    constexpr long second = 1'000'000'000;
-    timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    now.tv_sec += milliseconds / 1000;
-    now.tv_nsec += (milliseconds % 1000) * 1'000'000L;
-    if (now.tv_nsec >= second) {
-        ++now.tv_sec;
-        now.tv_nsec -= second;
-    }
-    return now;
-}
-
 } // namespace
 
 void parker::wait(std::uint32_t prepared, int milliseconds) noexcept {
     FULT_ASSERT((prepared & (asleep | at_bell)) == 0, "one thread waits at a time");
-    const int saved = errno;
-    const timespec deadline = milliseconds < 0 ? timespec{} : time_after(milliseconds);
-    const std::uint32_t sleeping = prepared | asleep;
-    if (posts_.compare_exchange_strong(prepared, sleeping, std::memory_order_acq_rel)) { // pairs with post
-        while (posts_.load(std::memory_order_acquire) == sleeping) {
-            const long rc =
-                ::syscall(SYS_futex, &posts_, FUTEX_WAIT_BITSET_PRIVATE, sleeping,
-                          milliseconds < 0 ? nullptr : &deadline, nullptr, FUTEX_BITSET_MATCH_ANY);
-            if (rc != 0 && errno == ETIMEDOUT)
-                break;
-        }
-        posts_.fetch_and(~asleep, std::memory_order_acq_rel); // pairs with post
-    }
-    errno = saved;
+    if (!begin_sleep(prepared))
+        return;
+    using clock = std::chrono::steady_clock;
+    const bool timed = milliseconds >= 0;
+    const auto deadline =
+        timed ? clock::now() + std::chrono::milliseconds(milliseconds) : clock::time_point();
+    while (is_asleep(prepared) && !(timed && clock::now() >= deadline))
+        futex_wait(posts_, prepared | asleep, timed ? &deadline : nullptr);
+    end_sleep();
 }
 
 void parker::sleep(std::uint32_t prepared) noexcept {
-    const int saved = errno;
     while (is_asleep(prepared))
-        ::syscall(SYS_futex, &posts_, FUTEX_WAIT_PRIVATE, prepared | asleep, nullptr, nullptr, 0);
-    errno = saved;
+        futex_wait(posts_, prepared | asleep);
 }
 
 bool parker::unpark(std::uint32_t prepared) noexcept {
     if (!change(prepared | asleep, prepared))
         return false;
-    const int saved = errno;
-    wake();
-    errno = saved;
+    futex_wake(&posts_);
     return true;
-}
-
-void parker::wake() noexcept {
-    ::syscall(SYS_futex, &posts_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
 bool parker::open_bell() noexcept { return bell.open(EFD_CLOEXEC | EFD_NONBLOCK); }
@@ -111,7 +81,7 @@ void parker::post() noexcept {
     if (was & at_bell)
         ring();
     else if (was & asleep)
-        wake();
+        futex_wake(&posts_);
     errno = saved;
 }
 

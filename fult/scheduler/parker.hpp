@@ -67,7 +67,6 @@ class alignas(8) parker { // so that a pointer to it has room for a tag
     bool change(std::uint32_t from, std::uint32_t to) noexcept {
         return posts_.compare_exchange_strong(from, to, std::memory_order_seq_cst); // pairs with post, unpark
     }
-    void wake() noexcept;
     std::atomic<std::uint32_t> posts_{0};
 };
 

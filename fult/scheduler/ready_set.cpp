@@ -265,11 +265,11 @@ void ready_set::put_back(task *chain) noexcept {
     }
 }
 
-// Claims a task whose slot is at least `least`. `started`: only a task that has a stack.
-task *ready_set::take_from(const public_words &from, bool newest, bool started,
-                           std::uint32_t least) noexcept {
-    if (!from.any())
-        return nullptr;
+// Claims a task whose slot is at least `least`. `started`: only a task that has a stack. A thief leaves a
+// word to another thief that is there (section 4.2.3).
+template <bool by_thief>
+task *ready_set::take_from(const public_words &from, bool newest, bool started, std::uint32_t least,
+                           bool *forwarded) noexcept {
     task *found = nullptr, *passed_over = nullptr;
     scan(from, newest, [&](std::uint32_t w, std::uint64_t bits) {
         bits = bits_from(least, w, bits);
@@ -278,7 +278,17 @@ task *ready_set::take_from(const public_words &from, bool newest, bool started,
             const std::uint64_t bit = std::uint64_t{1} << b;
             bits &= ~bit;
             task *t = task_at(w, b);
-            if (from.take(w, bit) == 0 || claim(*t, true) != claim_result::ours)
+            if (from.take(w, bit) == 0) {
+                if (by_thief)
+                    return false;
+                continue;
+            }
+            const claim_result claimed = claim(*t, !by_thief);
+            if (by_thief && claimed == claim_result::pinned) {
+                pinned().set_slot(w * 64 + b);
+                *forwarded = true;
+            }
+            if (claimed != claim_result::ours)
                 continue;
             FULT_ASSERT(t->state.load(std::memory_order_relaxed) == busy, "a claimed task is the claimer's");
             if (started && !t->context) [[unlikely]] {
@@ -293,6 +303,12 @@ task *ready_set::take_from(const public_words &from, bool newest, bool started,
     if (passed_over) [[unlikely]]
         put_back(passed_over);
     return found;
+}
+template task *ready_set::take_from<false>(const public_words &, bool, bool, std::uint32_t, bool *) noexcept;
+
+task *ready_set::steal(bool &forwarded, bool started, std::uint32_t least) noexcept {
+    const public_words from = runnable();
+    return from.any() ? take_from<true>(from, false, started, least, &forwarded) : nullptr;
 }
 
 // Makes a claimed task private again, if allowed, as if it had just yielded or been spawned. Otherwise makes
@@ -337,55 +353,23 @@ task *ready_set::take_public(bool started, bool gather) noexcept {
     if (gather)
         if (task *t = take_where_last())
             return t;
-    task *t = take_from(runnable(), !breadth_first_, started, 0);
+    if (!may_have_public())
+        return nullptr;
+    task *t = take_from<false>(runnable(), !breadth_first_, started, 0);
     if (t)
         last_public_ = slot_of(t) >> 6;
     return t;
 }
 
 task *ready_set::take_in_turn(const public_words &from, std::uint32_t &turn) noexcept {
-    task *t = take_from(from, false, false, turn + 1);
+    if (!from.any())
+        return nullptr;
+    task *t = take_from<false>(from, false, false, turn + 1);
     if (!t)
-        t = take_from(from, false, false, 0); // wrap around
+        t = take_from<false>(from, false, false, 0); // wrap around
     if (t)
         turn = slot_of(t);
     return t;
-}
-
-task *ready_set::steal(bool &forwarded, bool started, std::uint32_t least) noexcept {
-    task *found = nullptr, *passed_over = nullptr;
-    const public_words from = runnable();
-    if (!from.any())
-        return nullptr;
-    scan(from, false, [&](std::uint32_t w, std::uint64_t bits) {
-        bits = bits_from(least, w, bits);
-        while (bits != 0) {
-            const unsigned b = lowest_bit(bits);
-            const std::uint64_t bit = std::uint64_t{1} << b;
-            bits &= ~bit;
-            if (from.take(w, bit) == 0)
-                return false; // another thief is at this word: continue with the next (section 4.2.3)
-            switch (claim(*task_at(w, b), false)) {
-            case claim_result::ours:
-                if (task *t = task_at(w, b); started && !t->context) {
-                    t->next.store(std::exchange(passed_over, t), std::memory_order_relaxed);
-                    break;
-                }
-                found = task_at(w, b);
-                return true;
-            case claim_result::pinned:
-                pinned().set_slot(w * 64 + b);
-                forwarded = true;
-                break;
-            case claim_result::not_now:
-                break;
-            }
-        }
-        return false;
-    });
-    if (passed_over) [[unlikely]]
-        put_back(passed_over);
-    return found;
 }
 
 } // namespace fult::detail

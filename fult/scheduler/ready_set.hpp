@@ -58,7 +58,7 @@ class ready_set {
     // so all tasks of a word may become private at once.
     task *take_public(bool started = false, bool gather = false) noexcept;
     task *take_pinned(bool started = false) noexcept {
-        return may_have_pinned() ? take_from(pinned(), !breadth_first_, started, 0) : nullptr;
+        return may_have_pinned() ? take_from<false>(pinned(), !breadth_first_, started, 0) : nullptr;
     }
 
     // The home claims the next public (or pinned) task of a sweep that reaches each of them in turn.
@@ -269,7 +269,9 @@ class ready_set {
     void take_over(task *t) noexcept;
     task *take_where_last() noexcept;
     unsigned make_bits_claimable(std::uint32_t word, std::uint64_t bits) noexcept;
-    task *take_from(const public_words &from, bool newest, bool started, std::uint32_t least) noexcept;
+    template <bool by_thief>
+    task *take_from(const public_words &from, bool newest, bool started, std::uint32_t least,
+                    bool *forwarded = nullptr) noexcept;
     task *take_in_turn(const public_words &from, std::uint32_t &turn) noexcept;
     template <class Visit>
     bool scan(const public_words &from, bool descending, const Visit &visit) const noexcept;

@@ -77,7 +77,7 @@ bool services::has_added() const noexcept {
     return false;
 }
 
-// True if the predicate holds for any service.
+// True if the predicate holds for any service. It is called for each.
 template <class Is> bool services::any_of(const Is &is) noexcept {
     bool any = false;
     for (registration &at : registrations_)
@@ -111,13 +111,7 @@ void services::remove(service &s) noexcept {
 
 bool services::poll() noexcept {
     const no_suspension_in_spawn meanwhile; // the caller decides which task runs next
-    bool busy = false;
-    for (registration &at : registrations_)
-        if (service *s = at.enter()) {
-            busy = s->poll() || busy;
-            at.leave();
-        }
-    return busy;
+    return any_of([](service &s) { return s.poll(); });
 }
 
 no_suspension_in_spawn::no_suspension_in_spawn() noexcept

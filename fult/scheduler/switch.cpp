@@ -31,8 +31,8 @@ std::byte *colored_top(const stack *s) noexcept {
 
 // Runs the tasks that start on a stack, one after the other. Switches to a task that has a context, or to the
 // scheduler context; then the stack is idle until a task starts on it.
-void worker::stack_main(boost::context::detail::transfer_t in) noexcept {
-    worker *w = finish_switch(to_jump_result(in), nullptr);
+void worker::stack_main(jump_result in) noexcept {
+    worker *w = finish_switch(in, nullptr);
     for (;;) {
         *w->exceptions_ = {nullptr, 0};
         task *next = std::exchange(w->incoming_, nullptr);
@@ -76,8 +76,8 @@ void worker::serve() {
         resume(t, switch_word::of_scheduler());
 }
 
-void worker::scheduler_main(boost::context::detail::transfer_t in) noexcept {
-    worker *w = finish_switch(to_jump_result(in), nullptr);
+void worker::scheduler_main(jump_result in) noexcept {
+    worker *w = finish_switch(in, nullptr);
     w->serve();
     fatal("worker",
           // not reached: stop() is called by the main task
@@ -93,7 +93,7 @@ bool worker::open_stacks(bool with_scheduler_stack) noexcept {
     if (!scheduler_stack_)
         return false;
     scheduler_context_ =
-        make_context(colored_top(scheduler_stack_), scheduler_stack_->size / 2, &scheduler_main);
+        make_context<&scheduler_main>(colored_top(scheduler_stack_), scheduler_stack_->size / 2);
     return true;
 }
 
@@ -128,7 +128,7 @@ worker *worker::start(task *next, switch_word word) noexcept {
         return this;
     }
     if (!fresh->idle)
-        fresh->idle = make_context(colored_top(fresh), fresh->size / 2, &stack_main);
+        fresh->idle = make_context<&stack_main>(colored_top(fresh), fresh->size / 2);
     incoming_ = next;
     return jump_to(fresh->idle, fresh, fresh->limit, word);
 }

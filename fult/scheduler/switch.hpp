@@ -1,23 +1,93 @@
-// Switches a worker from one task to another. Inlined as a whole: a return after a jump is mispredicted,
-// since processors predict returns by the calls they saw. So yield and wait jump themselves and return once.
+// Switches a worker from one task to another, by a jump between contexts, which carries a word to the next
+// one. The only user of Boost.Context. Inlined as a whole: a return after a jump is mispredicted, since
+// processors predict returns by the calls they saw. So yield and wait jump themselves and return once.
 #pragma once
 
 #include <atomic>
 #include <cerrno>
 #include <cfenv>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
+
+#include <boost/context/detail/fcontext.hpp>
 
 #include <fult/detail/address.hpp>
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/fast_path.hpp>
+#include <fult/detail/platform.hpp>
 
-#include "context.hpp"
 #include "fult/base/sanitizer.hpp"
 #include "fult/tasks/task.hpp"
 #include "way_home.hpp"
 #include "worker.hpp"
 
 namespace fult::detail {
+
+// Jumps ---------------------------------------------------------------------------------------------------------
+
+// The result of a jump: the context that was switched away from, and a word from it.
+struct jump_result {
+    void *from;
+    std::uintptr_t word;
+};
+
+// A context that begins with a call of Entry, which does not return, with the result of the jump to it.
+template <auto Entry> void *make_context(void *stack_top, std::size_t size) noexcept {
+    return boost::context::detail::make_fcontext(stack_top, size, [](boost::context::detail::transfer_t in) {
+        Entry(jump_result{in.fctx, address_of(in.data)});
+    });
+}
+
+// Switches to another context; returns when another jump comes back. The suspended context must not be
+// touched until then.
+FULT_ALWAYS_INLINE jump_result jump(void *to, std::uintptr_t word) noexcept {
+    static_assert(sizeof(two_words) == sizeof(boost::context::detail::transfer_t));
+    const auto in = call_that_jumps_back(reinterpret_cast<void *>(&boost::context::detail::jump_fcontext), to,
+                                         at_address<void>(word));
+    return {in.first, address_of(in.second)};
+}
+
+// What the next context must do for the context that was switched away from. It is stored in the low bits of
+// the word that a jump carries: the registers are saved only after the jump, and only then may another worker
+// run the task.
+enum class switch_reason : std::uintptr_t {
+    scheduler = 0, // from the scheduler context
+    suspend = 1,   // the task waits for a signal
+    yield = 2,     // the task is ready
+    idle = 3,      // the stack has no task
+};
+
+class switch_word {
+  public:
+    static switch_word of_scheduler() noexcept { return {switch_reason::scheduler, nullptr}; }
+    static switch_word of(switch_reason how, const task *left) noexcept { return {how, left}; }
+    static switch_word of_idle(const stack *left) noexcept { return {switch_reason::idle, left}; }
+    // The inverse of carried().
+    FULT_ALWAYS_INLINE explicit switch_word(std::uintptr_t carried) noexcept : value_(carried) {}
+
+    std::uintptr_t carried() const noexcept { return value_; }
+    switch_reason reason() const noexcept { return static_cast<switch_reason>(value_ & mask); }
+    task *left_task() const noexcept {
+        FULT_ASSERT(reason() == switch_reason::suspend || reason() == switch_reason::yield);
+        return at_address<task>(value_ & ~mask);
+    }
+    stack *left_stack() const noexcept {
+        FULT_ASSERT(reason() == switch_reason::idle);
+        return at_address<stack>(value_ & ~mask);
+    }
+
+  private:
+    static constexpr std::uintptr_t mask = 7;
+    FULT_ALWAYS_INLINE switch_word(switch_reason how, const void *what) noexcept
+        : value_(address_of(what) | static_cast<std::uintptr_t>(how)) {
+        FULT_ASSERT((address_of(what) & mask) == 0, "tasks and stacks are aligned");
+    }
+    std::uintptr_t value_;
+};
+static_assert(sizeof(switch_word) == sizeof(void *));
+
+// Arriving ----------------------------------------------------------------------------------------------------------------------
 
 // Marks a task as suspended. Its registers have been saved.
 FULT_ALWAYS_INLINE void mark_suspended(task *left, task_state as) noexcept {
@@ -27,8 +97,6 @@ FULT_ALWAYS_INLINE void mark_suspended(task *left, task_state as) noexcept {
         left->pending_wakeup.exchange(0, std::memory_order_seq_cst) != 0)
         post_signal(id); // a signal came while the task was running: post its bit
 }
-
-// Arriving ----------------------------------------------------------------------------------------------------------------------
 
 // The first call in every context that is jumped to: completes the switch away from the previous context.
 // From then on other workers may run it.

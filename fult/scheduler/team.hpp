@@ -8,7 +8,6 @@
 #include <fult/detail/stillness.hpp>
 #include <fult/options.hpp>
 
-#include "fult/base/sleepers.hpp"
 #include "fult/base/spin_lock.hpp"
 #include "fult/base/worker_bits.hpp"
 #include "fult/memory/stack_pool.hpp"
@@ -107,7 +106,7 @@ struct worker_team {
     spin_lock counting;
     std::atomic<unsigned> trimming{0}; // number of sleeping workers that trim: theirs cannot be counted
 
-    // Wakes a worker that should run a task whose bit was just set in home's words (wake.cpp).
+    // Wakes a worker that should run a task whose bit was just set in home's words (idling.cpp).
     void wake_for(const worker &home, bool only_home) noexcept;
     // Wakes one worker if any sleeps.
     void wake_one(unsigned near) noexcept;

@@ -1,6 +1,7 @@
 #include "thread_waits.hpp"
 
 #include <limits>
+#include <mutex>
 
 #include "parker.hpp"
 #include "team.hpp"
@@ -52,11 +53,10 @@ void thread_waits::remove(thread_wait &w) noexcept {
 }
 
 bool thread_waits::unpark_one() noexcept {
-    lock_.lock();
+    const std::lock_guard guard(lock_);
     thread_wait *each = first_;
     while (each && !each->unpark())
         each = each->next_;
-    lock_.unlock();
     return each != nullptr;
 }
 

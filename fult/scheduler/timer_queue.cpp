@@ -1,5 +1,6 @@
 #include "timer_queue.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fult/detail/assertion.hpp>
@@ -13,87 +14,75 @@ void timer_queue::set_prefetch_hint(timer_entry &e) noexcept {
     timer_entry *fourth = e.next_;
     for (int i = 0; fourth && i < 3; ++i)
         fourth = fourth->next_;
-    e.child_ = fourth;
-    e.previous_ = fourth ? fourth->child_ : nullptr;
+    e.fourth_ = fourth;
+    e.eighth_ = fourth ? fourth->fourth_ : nullptr;
 }
 
-bool timer_queue::is_consistent(unsigned level, unsigned digit) const noexcept {
-    const bool used = (used_[level] >> digit & 1) != 0;
-    const timer_entry *const first = buckets_[level << digit_bits | digit].first;
+bool timer_queue::is_consistent(unsigned index) const noexcept {
+    const unsigned level = index >> digit_bits;
+    const bool used = (used_[level] >> (index & 63U) & 1) != 0;
+    const timer_entry *const first = buckets_[index].first;
     return used == (first != nullptr) && ((used_levels_ >> level & 1) != 0) == (used_[level] != 0) &&
-           (!first || (tick_of(first->deadline) > present_ && *first->back_ == first));
+           (!first || (time_of(first->deadline) > present_ && *first->back_ == first));
 }
 
 bool timer_queue::is_consistent() const noexcept {
-    if (root_ && (tick_of(root_->deadline) > present_ || root_->next_ || root_->previous_))
-        return false;
-    if (used_levels_ == 0)
-        return true;
-    const auto level = static_cast<unsigned>(std::countr_zero(used_levels_));
-    return is_consistent(level, static_cast<unsigned>(std::countr_zero(used_[level])));
+    return (!due_.first || time_of(due_.first->deadline) <= present_) &&
+           (used_levels_ == 0 || is_consistent(first_used()));
+}
+
+// Puts the entry first. True if it is alone there.
+bool timer_queue::push(bucket &into, timer_entry &e) noexcept {
+    e.next_ = std::exchange(into.first, &e);
+    e.back_ = &into.first;
+    set_prefetch_hint(e);
+    if (e.next_)
+        e.next_->back_ = &e.next_;
+    into.earliest = e.next_ ? std::min(into.earliest, e.deadline) : e.deadline;
+    return !e.next_;
 }
 
 void timer_queue::insert(timer_entry &e) noexcept {
-    const std::uint64_t tick = tick_of(e.deadline);
-    if (tick <= present_) {
-        e.bucket_index_ = in_heap;
-        e.child_ = e.next_ = e.previous_ = nullptr;
-        root_ = meld(root_, &e);
+    const std::uint64_t time = time_of(e.deadline);
+    if (time <= present_) {
+        e.bucket_index_ = is_due;
+        push(due_, e);
         return;
     }
-    const auto highest = static_cast<unsigned>(std::bit_width(tick ^ present_)) - 1;
-    const unsigned level = highest / digit_bits;
+    const unsigned level = (static_cast<unsigned>(std::bit_width(time ^ present_)) - 1) / digit_bits;
     FULT_ASSERT(level < levels, "a deadline is not negative");
-    const auto digit = static_cast<unsigned>(tick >> (level * digit_bits)) & 63U;
+    const auto digit = static_cast<unsigned>(time >> (level * digit_bits)) & 63U;
     e.bucket_index_ = static_cast<std::uint16_t>(level << digit_bits | digit);
-    FULT_ASSERT(e.bucket_index_ != in_heap);
-    bucket &b = buckets_[e.bucket_index_];
-    e.next_ = b.first;
-    e.back_ = &b.first;
-    set_prefetch_hint(e);
-    if (b.first) {
-        b.first->back_ = &e.next_;
-        b.earliest = e.deadline < b.earliest ? e.deadline : b.earliest;
-    } else {
-        b.earliest = e.deadline;
+    if (push(buckets_[e.bucket_index_], e)) {
         used_[level] |= std::uint64_t{1} << digit;
         used_levels_ |= 1U << level;
     }
-    b.first = &e;
-    FULT_ASSERT(is_consistent(level, digit));
+    FULT_ASSERT(is_consistent(e.bucket_index_));
 }
 
-// Removes the entry from its bucket.
-void timer_queue::take_out(timer_entry &e) noexcept {
+void timer_queue::remove(timer_entry &e) noexcept {
     FULT_ASSERT(*e.back_ == &e, "the entry is in this bucket");
     *e.back_ = e.next_;
     if (e.next_)
         e.next_->back_ = e.back_;
-    if (buckets_[e.bucket_index_].first)
-        return;
-    const unsigned level = e.bucket_index_ >> digit_bits;
-    used_[level] &= ~(std::uint64_t{1} << (e.bucket_index_ & 63U));
-    if (used_[level] == 0)
-        used_levels_ &= ~(1U << level);
+    if (e.bucket_index_ != is_due && !buckets_[e.bucket_index_].first)
+        mark_unused(e.bucket_index_);
 }
 
-void timer_queue::remove(timer_entry &e) noexcept {
-    if (e.bucket_index_ == in_heap)
-        remove_from_heap(e);
-    else
-        take_out(e);
+void timer_queue::mark_unused(unsigned index) noexcept {
+    const unsigned level = index >> digit_bits;
+    used_[level] &= ~(std::uint64_t{1} << (index & 63U));
+    if (used_[level] == 0)
+        used_levels_ &= ~(1U << level);
 }
 
 // Called when the present is at the start of the bucket.
-void timer_queue::spread(unsigned level, unsigned digit) noexcept {
-    bucket &b = buckets_[level << digit_bits | digit];
-    timer_entry *e = std::exchange(b.first, nullptr);
-    used_[level] &= ~(std::uint64_t{1} << digit);
-    if (used_[level] == 0)
-        used_levels_ &= ~(1U << level);
+void timer_queue::spread(unsigned index) noexcept {
+    timer_entry *e = std::exchange(buckets_[index].first, nullptr);
+    mark_unused(index);
     while (e) {
         timer_entry *next = e->next_;
-        __builtin_prefetch(e->previous_, 1);
+        __builtin_prefetch(e->eighth_, 1);
         insert(*e);
         e = next;
     }
@@ -101,116 +90,51 @@ void timer_queue::spread(unsigned level, unsigned digit) noexcept {
 
 timer_entry *timer_queue::pop(std::int64_t now) noexcept {
     FULT_ASSERT(is_consistent());
-    for (;;) {
-        if (root_) { // the heap comes first
-            if (root_->deadline > now)
-                return nullptr;
-            timer_entry *e = root_;
-            remove_from_heap(*e);
-            return e;
-        }
-        if (used_levels_ == 0)
+    while (!due_.first && used_levels_ != 0) {
+        const unsigned index = first_used();
+        const unsigned shift = (index >> digit_bits) * digit_bits;
+        const std::uint64_t begin = begin_of(index);
+        if (begin > time_of(now))
             break;
-        const auto level = static_cast<unsigned>(std::countr_zero(used_levels_));
-        const auto digit = static_cast<unsigned>(std::countr_zero(used_[level]));
-        const unsigned shift = level * digit_bits;
-        const std::uint64_t begin = first_tick(level, digit);
-        const std::uint64_t last = begin + (std::uint64_t{1} << shift) - 1;
-        const std::uint64_t tick = tick_of(now);
-        if (begin > tick)
-            break;
-        if (last < tick) { // all of them are due: no need to sort them first
-            timer_entry *e = buckets_[level << digit_bits | digit].first;
-            take_out(*e);
-            return e;
+        if (begin + (std::uint64_t{1} << shift) > time_of(now)) {
+            present_ = begin;
+            spread(index);
+            continue;
         }
-        present_ = begin;
-        FULT_ASSERT(!root_, "the heap is empty before the present moves on");
-        spread(level, digit);
+        timer_entry *const e = buckets_[index].first; // all of them are due: no need to sort them first
+        remove(*e);
+        return e;
     }
-    advance(now);
-    return nullptr;
+    timer_entry *const e = due_.first;
+    if (e)
+        remove(*e);
+    else
+        advance(now);
+    return e;
 }
 
 // Buckets keep their meaning while the present stays before the first bucket in use: only digits of that
 // bucket's level or below change.
 void timer_queue::advance(std::int64_t now) noexcept {
-    const std::uint64_t tick = tick_of(now);
-    if (tick <= present_)
-        return;
-    if (used_levels_ != 0) {
-        const auto level = static_cast<unsigned>(std::countr_zero(used_levels_));
-        if (first_tick(level, static_cast<unsigned>(std::countr_zero(used_[level]))) <= tick)
-            return;
-    }
-    present_ = tick;
+    const std::uint64_t time = time_of(now);
+    if (time > present_ && (used_levels_ == 0 || begin_of(first_used()) > time))
+        present_ = time;
 }
 
-std::uint64_t timer_queue::first_tick(unsigned level, unsigned digit) const noexcept {
-    const unsigned shift = level * digit_bits;
-    return (present_ >> shift >> digit_bits << digit_bits | digit) << shift;
+unsigned timer_queue::first_used() const noexcept {
+    const auto level = static_cast<unsigned>(std::countr_zero(used_levels_));
+    return level << digit_bits | static_cast<unsigned>(std::countr_zero(used_[level]));
+}
+
+std::uint64_t timer_queue::begin_of(unsigned index) const noexcept {
+    const unsigned shift = (index >> digit_bits) * digit_bits;
+    return (present_ >> shift >> digit_bits << digit_bits | (index & 63U)) << shift;
 }
 
 std::int64_t timer_queue::earliest() const noexcept {
-    if (root_)
-        return root_->deadline;
-    if (used_levels_ == 0)
-        return never;
-    const auto level = static_cast<unsigned>(std::countr_zero(used_levels_));
-    return buckets_[level << digit_bits | static_cast<unsigned>(std::countr_zero(used_[level]))].earliest;
-}
-
-// The heap ----------------------------------------------------------------------------------------------------
-
-timer_entry *timer_queue::meld(timer_entry *a, timer_entry *b) noexcept {
-    FULT_ASSERT(a != b || !a, "two heaps share no entry");
-    if (!a || !b)
-        return a ? a : b;
-    if (b->deadline < a->deadline)
-        std::swap(a, b);
-    b->previous_ = a;
-    b->next_ = a->child_;
-    if (a->child_)
-        a->child_->previous_ = b;
-    a->child_ = b;
-    a->next_ = a->previous_ = nullptr;
-    return a;
-}
-
-timer_entry *timer_queue::pair_up(timer_entry *list) noexcept {
-    timer_entry *pairs = nullptr; // chained by next_, last first
-    while (list) {
-        timer_entry *a = list, *b = a->next_;
-        list = b ? b->next_ : nullptr;
-        a->next_ = a->previous_ = nullptr;
-        if (b)
-            b->next_ = b->previous_ = nullptr;
-        timer_entry *both = meld(a, b);
-        both->next_ = pairs;
-        pairs = both;
-    }
-    timer_entry *all = nullptr;
-    while (pairs) {
-        timer_entry *rest = pairs->next_;
-        pairs->next_ = nullptr;
-        all = meld(all, pairs);
-        pairs = rest;
-    }
-    return all;
-}
-
-void timer_queue::remove_from_heap(timer_entry &e) noexcept {
-    FULT_ASSERT(e.bucket_index_ == in_heap && root_);
-    FULT_ASSERT(&e == root_ || e.previous_, "only the root has none before it");
-    timer_entry *below = pair_up(e.child_);
-    if (&e == root_) {
-        root_ = below;
-        return;
-    }
-    (e.previous_->child_ == &e ? e.previous_->child_ : e.previous_->next_) = e.next_;
-    if (e.next_)
-        e.next_->previous_ = e.previous_;
-    root_ = meld(root_, below);
+    if (due_.first)
+        return due_.earliest;
+    return used_levels_ != 0 ? buckets_[first_used()].earliest : never;
 }
 
 } // namespace fult::detail

@@ -10,7 +10,7 @@
 
 #include "fult/base/affinity_mask.hpp"
 #include "fult/base/processor_quota.hpp"
-#include "fult/base/sleepers.hpp"
+#include "fult/base/worker_bits.hpp"
 
 namespace fult::detail {
 namespace {
@@ -81,7 +81,7 @@ const topology::hardware &topology::load() const {
 
 binding_facts topology::binding_facts_of(const options &opts) const {
     const auto processors = static_cast<unsigned>(processors_.size());
-    const unsigned workers = opts.workers != 0 ? opts.workers : std::min(usable_, sleepers::capacity);
+    const unsigned workers = opts.workers != 0 ? opts.workers : std::min(usable_, worker_bits::capacity);
     const auto has_all = [&] {
         return processors ==
                static_cast<unsigned>(std::max(hwloc_get_nbobjs_by_type(load().machine, HWLOC_OBJ_PU), 0));
@@ -164,6 +164,10 @@ std::vector<std::vector<unsigned>> topology::groups(processor_level level) const
             groups.push_back(std::move(group));
     }
     return groups;
+}
+
+std::vector<std::vector<unsigned>> processor_groups(processor_level level) {
+    return topology().groups(level);
 }
 
 std::string topology::describe() const {

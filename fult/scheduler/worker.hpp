@@ -16,7 +16,6 @@
 #include <fult/detail/layout.hpp>
 #include <fult/detail/tied.hpp>
 
-#include "context.hpp"
 #include "fult/base/random.hpp"
 #include "fult/base/spin_lock.hpp"
 #include "fult/memory/spawn_sites.hpp"
@@ -31,6 +30,9 @@
 namespace fult::detail {
 
 class worker;
+struct jump_result; // switch.hpp
+class switch_word;
+enum class switch_reason : std::uintptr_t;
 
 // Counts what a worker does until other tasks must get a turn (docs/scheduler.md, "What is a decision").
 class decision_count {
@@ -219,8 +221,8 @@ class alignas(cache_line) worker : public worker_hot {
     worker(worker_team &owner, unsigned index) noexcept;
 
     // Switching (switch.hpp, switch.cpp)
-    static void stack_main(boost::context::detail::transfer_t in) noexcept;
-    static void scheduler_main(boost::context::detail::transfer_t in) noexcept;
+    static void stack_main(jump_result in) noexcept;
+    static void scheduler_main(jump_result in) noexcept;
     static worker *finish_switch(jump_result in, void *fake) noexcept;
     worker *jump_to(void *target, stack *on, std::uintptr_t limit, switch_word word) noexcept;
     worker *resume(task *next, switch_word word) noexcept;

@@ -6,12 +6,12 @@
 #include <concepts>
 #include <exception>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
 #include <fult/detail/exceptions.hpp>
+#include <fult/detail/fast_path.hpp>
 #include <fult/this_task.hpp>
 
 namespace fult {
@@ -21,28 +21,6 @@ namespace detail {
 
 // Calls body(argument), which must not throw, on a thread of the pool; errno is passed back.
 FULT_API void run_blocking(void (*body)(void *) noexcept, void *argument);
-
-template <class R> class blocking_result {
-  public:
-    template <class Call> void take_from(Call &&call) { value_.emplace(std::forward<Call>(call)()); }
-    R get() { return std::move(*value_); }
-
-  private:
-    std::optional<R> value_;
-};
-template <class R> class blocking_result<R &> {
-  public:
-    template <class Call> void take_from(Call &&call) { value_ = std::addressof(call()); }
-    R &get() { return *value_; }
-
-  private:
-    R *value_ = nullptr;
-};
-template <> class blocking_result<void> {
-  public:
-    template <class Call> void take_from(Call &&call) { std::forward<Call>(call)(); }
-    void get() {}
-};
 
 } // namespace detail
 /// @endcond
@@ -60,19 +38,20 @@ requires std::invocable<F, A...> std::invoke_result_t<F, A...> run_blocking(F &&
     using result = std::invoke_result_t<F, A...>;
     if (!in_task())
         return std::invoke(std::forward<F>(function), std::forward<A>(arguments)...);
-    detail::blocking_result<result> value;
+    using stored = detail::stored_result<result>;
+    std::optional<typename stored::type> value;
     std::exception_ptr error;
     const auto call = [&]() -> result {
         return std::invoke(std::forward<F>(function), std::forward<A>(arguments)...);
     };
     auto body = [&]() noexcept {
-        FULT_TRY { value.take_from(call); }
+        FULT_TRY { value.emplace(stored::from(call)); }
         FULT_CATCH_ALL { error = std::current_exception(); }
     };
     detail::run_blocking([](void *b) noexcept { (*static_cast<decltype(body) *>(b))(); }, &body);
     if (error)
         std::rethrow_exception(std::move(error));
-    return value.get();
+    return stored::take(*value);
 }
 
 } // namespace fult

@@ -13,7 +13,7 @@ COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/', re.S)
 
 # What only one file may use, in headers and sources: a pattern of include, and the files that may.
 OWNERS = [
-    (re.compile(r'^boost/context/'), {'scheduler/context'}),
+    (re.compile(r'^boost/context/'), {'scheduler/switch'}),
     (re.compile(r'^hwloc'), {'scheduler/topology'}),
     (re.compile(r'^valgrind/'), {'base/sanitizer'}),
     (re.compile(r'^sanitizer/'), {'base/sanitizer'}),

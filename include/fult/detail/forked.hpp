@@ -10,6 +10,9 @@ namespace fult::detail {
 
 FULT_API extern std::atomic<bool> forked_while_running; // set in the child, never cleared
 
+// Registers the fork handler that sets it, once. May throw std::bad_alloc.
+void watch_forks();
+
 inline bool in_forked_child() noexcept { return forked_while_running.load(std::memory_order_relaxed); }
 
 // Ends the program with a message about what a child may do.

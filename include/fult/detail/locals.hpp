@@ -23,9 +23,6 @@ inline constexpr std::uint32_t index_of(local_key key) noexcept {
 }
 static_assert(local_values::near_count * sizeof(local_entry) <= 1u << key_offset_bits);
 
-using end_function = void (*)(void *value);
-using copy_function = void *(*)(const void *value); // may throw
-
 // A key's functions, and how they are called: a function is called by its own type, which depends on the
 // values'.
 using any_function = void (*)();
@@ -35,10 +32,8 @@ struct key_functions {
     void *(*call_copy)(any_function copy, const void *value) = nullptr; // may throw
 };
 
-// They throw std::system_error.
-FULT_API local_key make_key(const key_functions &functions);
-FULT_API local_key make_key(end_function end, copy_function copy);
-FULT_API bool delete_key(local_key key) noexcept; // false: no such key
+FULT_API local_key make_key(const key_functions &functions); // throws std::system_error
+FULT_API bool delete_key(local_key key) noexcept;            // false: no such key
 FULT_API bool is_key(local_key key) noexcept;
 FULT_API void set_local(local_key key, void *value); // throws std::bad_alloc
 // used if the value is not in `near` of the cached values

@@ -8,7 +8,7 @@
 
 namespace fult::detail {
 
-// Lockable: for std::lock_guard.
+// Lockable: for std::lock_guard. Held for a few instructions; the holder must not throw.
 class spin_lock {
   public:
     void lock() noexcept {

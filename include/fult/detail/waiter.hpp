@@ -1,5 +1,5 @@
-// The basis of fult::sync: a waiter on the waiting task's or thread's stack, queues of waiters, and a lock
-// for the few instructions in which a queue is changed. Internal to the library.
+// The basis of fult::sync: a waiter on the waiting task's or thread's stack, and queues of waiters. Internal
+// to the library.
 //
 // Every waiter waits for its own grant: the granting thread removes it from its queue first. No other signal,
 // nor the end of a child, is mistaken for the grant.
@@ -10,12 +10,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <stop_token>
+#include <utility>
 
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/deadline.hpp>
 #include <fult/detail/layout.hpp>
 #include <fult/detail/misuse.hpp>
 #include <fult/detail/platform.hpp>
+#include <fult/detail/spin_lock.hpp>
 #include <fult/detail/wait_record.hpp>
 #include <fult/task_id.hpp>
 
@@ -23,22 +25,6 @@ namespace fult::detail {
 
 class worker;
 struct task;
-
-// Held for a few instructions, by kernel threads; the holder must not suspend or throw.
-class FULT_API short_lock {
-  public:
-    FULT_ALWAYS_INLINE void lock() noexcept {
-        if (held_.exchange(1, std::memory_order_acquire) != 0) [[unlikely]] // pairs with unlock
-            lock_slow();
-    }
-    FULT_ALWAYS_INLINE void unlock() noexcept { held_.store(0, std::memory_order_release); }
-    // For assertions: some thread holds it.
-    bool is_held() const noexcept { return held_.load(std::memory_order_relaxed) != 0; }
-
-  private:
-    void lock_slow() noexcept;
-    std::atomic<std::uint32_t> held_{0};
-};
 
 // The limits of a wait: a deadline, a stop token, both, or (by default) neither.
 class FULT_API wait_limits {
@@ -71,11 +57,10 @@ class FULT_API wait_limits {
 class FULT_API waiter {
   public:
     waiter() noexcept;
-    // For a wait without limits: then only its grant changes the state of a suspended waiter, and the
-    // granting thread need not compare.
-    struct without_limits {};
-    explicit waiter(without_limits) noexcept : waiter() {
-        stays_ = state_.load(std::memory_order_relaxed) == suspended;
+    // For a wait within these limits. Without limits, only its grant changes the state of a suspended waiter,
+    // and the granting thread need not compare.
+    explicit waiter(const wait_limits &limits) noexcept : waiter() {
+        stays_ = limits.none() && state_.load(std::memory_order_relaxed) == suspended;
     }
     // For a waiter that may be granted at once; otherwise it checks itself whether other tasks are ready.
     struct as_it_comes {};
@@ -204,47 +189,46 @@ class FULT_API wait_chain {
     // Grants all; empty afterwards.
     void grant() noexcept;
     // The same; tasks run on this worker, unless thieves come first.
-    void grant_here() noexcept;
+    void grant_here() noexcept {
+        grant_here(std::exchange(first_, nullptr));
+        last_ = nullptr;
+    }
+    static void grant_here(waiter *first) noexcept; // the chain from there on
 
   private:
     waiter *first_ = nullptr;
     waiter *last_ = nullptr;
 };
 
-// Waits in a queue. Called with its lock held, returns with the lock released. Returns false if the limits
-// were reached: the waiter is then removed and `left` is called, both under the lock. `what` is shown in
-// reports.
 struct left_nothing {
     void operator()() const noexcept {}
 };
+
+// Ends a wait in a queue without the grant: the waiter is removed and `left` is called, both under the lock.
+// Returns false if it was removed before: then this has waited for its grant.
 template <class Left = left_nothing>
-bool wait_in(const waiting_for &what, short_lock &lock, wait_list &list, waiter &w, const wait_limits &limits,
+bool leave_queue(spin_lock &lock, wait_list &list, waiter &w, const Left &left = Left()) {
+    lock.lock();
+    const bool queued = w.queued;
+    if (queued) {
+        list.remove(w);
+        left();
+    }
+    lock.unlock();
+    if (!queued)
+        w.wait(); // the grant is on its way
+    return queued;
+}
+
+// Waits in a queue. Called with its lock held, returns with the lock released. Returns false if the limits
+// were reached: then it has left the queue. `what` is shown in reports.
+template <class Left = left_nothing>
+bool wait_in(const waiting_for &what, spin_lock &lock, wait_list &list, waiter &w, const wait_limits &limits,
              const Left &left = Left()) {
     FULT_ASSERT(lock.is_held(), "the caller holds the lock of the queue");
     list.push(w);
     lock.unlock();
-    if (limits.none()) {
-        w.wait(what);
-        return true;
-    }
-    if (w.wait(limits, what))
-        return true;
-    lock.lock();
-    if (w.queued) {
-        list.remove(w);
-        left();
-        lock.unlock();
-        return false;
-    }
-    lock.unlock();
-    w.wait(); // it was removed before: the grant is on its way
-    return true;
-}
-
-template <class Left = left_nothing>
-bool wait_in(short_lock &lock, wait_list &list, waiter &w, const wait_limits &limits,
-             const Left &left = Left()) {
-    return wait_in(waiting_for(), lock, list, w, limits, left);
+    return w.wait(limits, what) || !leave_queue(lock, list, w, left);
 }
 
 // Called after a failed try. Now and then lets other tasks run, since the condition may depend on a task of

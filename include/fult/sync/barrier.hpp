@@ -38,13 +38,12 @@ class FULT_API barrier_base {
   private:
     static constexpr unsigned free_queues = 8;
     struct alignas(cache_line) queue {
-        short_lock lock;
+        spin_lock lock;
         wait_list list;
     };
     friend struct barrier_report;
     queue &queue_for(const waiter &w) noexcept;
     void push(queue &q, waiter &w) noexcept;
-    static void release(waiter *chain) noexcept;
 
     alignas(cache_line) std::atomic<std::ptrdiff_t> pending_;
     alignas(cache_line) std::atomic<std::uint64_t> phase_{0};
@@ -107,7 +106,7 @@ template <class Completion = detail::no_completion> class barrier {
     /// Arrives and waits until all participants have arrived. From any thread; may suspend. Ends the program
     /// if more arrive than are expected.
     void arrive_and_wait() noexcept {
-        detail::waiter self{detail::waiter::without_limits()};
+        detail::waiter self{detail::wait_limits()};
         base_.enqueue(self);
         if (base_.arrive(1, "barrier::arrive_and_wait")) {
             completion_();

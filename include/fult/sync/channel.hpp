@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <stop_token>
@@ -54,7 +55,13 @@ template <class T> class channel {
     }
     /// Sends only if there is room or a receiver waits. Returns false otherwise, and if the channel is
     /// closed. Does not suspend.
-    [[nodiscard]] bool try_send(T &&value) noexcept { return send_now(value); }
+    [[nodiscard]] bool try_send(T &&value) noexcept {
+        lock_.lock();
+        const sending result = place(value);
+        if (result == sending::not_yet)
+            lock_.unlock();
+        return result == sending::done;
+    }
     /// The same with a copy; throws what copying throws.
     [[nodiscard]] bool try_send(const T &value) requires std::is_copy_constructible_v<T> {
         return try_send(T(value));
@@ -125,10 +132,8 @@ template <class T> class channel {
     }
     /// True if close was called. Does not suspend.
     [[nodiscard]] bool closed() const noexcept {
-        lock_.lock();
-        const bool is_closed = closed_;
-        lock_.unlock();
-        return is_closed;
+        const std::lock_guard guard(lock_);
+        return closed_;
     }
 
   private:
@@ -136,39 +141,25 @@ template <class T> class channel {
 
     T *slot(std::size_t at) const noexcept { return slots_ + at % capacity_; }
 
-    /// Called under the lock. Returns true if the value went to a receiver (which must be granted) or into a
-    /// slot.
-    bool place(T &value, detail::waiter *&served) noexcept {
-        if (closed_)
-            return false;
-        if ((served = receivers_.pop()))
+    /// Called with the lock held; releases it unless there is no room yet.
+    sending place(T &value) noexcept {
+        const sending result = closed_ ? sending::closed : sending::done;
+        detail::waiter *const served = closed_ ? nullptr : receivers_.pop();
+        if (served)
             static_cast<std::optional<T> *>(served->subject)->emplace(std::move(value));
-        else if (size_ < capacity_)
+        else if (!closed_ && size_ < capacity_)
             std::construct_at(slot(first_ + size_++), std::move(value));
-        else
-            return false;
-        return true;
-    }
-    /// Called without the lock.
-    bool send_now(T &value) noexcept {
-        detail::waiter *served = nullptr;
-        lock_.lock();
-        const bool placed = place(value, served);
+        else if (!closed_)
+            return sending::not_yet;
         lock_.unlock();
         if (served)
             served->grant();
-        return placed;
+        return result;
     }
     sending send_within(T &value, const detail::wait_limits &limits) {
-        detail::waiter *served = nullptr;
         lock_.lock();
-        const bool placed = place(value, served);
-        if (placed || closed_) {
-            lock_.unlock();
-            if (served)
-                served->grant();
-            return placed ? sending::done : sending::closed;
-        }
+        if (const sending result = place(value); result != sending::not_yet)
+            return result;
         detail::waiter self;
         self.subject = std::addressof(value);
         if (!detail::wait_in({"channel (to send)", this}, lock_, senders_, self, limits))
@@ -211,7 +202,7 @@ template <class T> class channel {
 
     const std::size_t capacity_;
     T *const slots_;
-    mutable detail::short_lock lock_;
+    mutable detail::spin_lock lock_;
     bool closed_ = false;
     std::size_t first_ = 0, size_ = 0;
     detail::wait_list senders_, receivers_;

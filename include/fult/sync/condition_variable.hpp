@@ -106,17 +106,15 @@ class FULT_API condition_variable {
         enter(self); // before the unlock: a later notification finds this waiter
         FULT_TRY { lock.unlock(); }
         FULT_CATCH_ALL { // it was not locked
-            leave(self);
+            detail::leave_queue(lock_, waiters_, self);
             FULT_RETHROW;
         }
         relocking<Lock> at_end{lock};
-        return finish(self, limits);
+        return self.wait(limits, {"condition_variable", this}) || !detail::leave_queue(lock_, waiters_, self);
     }
     void enter(detail::waiter &self) noexcept;
-    bool leave(detail::waiter &self) noexcept; ///< returns false if it was notified
-    bool finish(detail::waiter &self, const detail::wait_limits &limits);
 
-    detail::short_lock lock_;
+    detail::spin_lock lock_;
     detail::wait_list waiters_;
 };
 

@@ -56,7 +56,7 @@ class FULT_API event {
     bool wait_within(const detail::wait_limits &limits) const;
 
     std::atomic<bool> set_; ///< changes under the lock
-    mutable detail::short_lock lock_;
+    mutable detail::spin_lock lock_;
     mutable detail::wait_list waiters_;
 };
 

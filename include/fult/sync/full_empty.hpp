@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <type_traits>
@@ -46,10 +47,8 @@ template <class T> class full_empty {
     void writeEF(T value) { write_within(value, detail::wait_limits()); }
     /// Writes in any state and leaves it full. Does not suspend.
     void writeF(T value) noexcept {
-        detail::wait_chain served;
         lock_.lock();
-        value_ = std::move(value);
-        settle(served);
+        settle(std::move(value));
     }
 
     /// As readFF if it is full; otherwise empty. Does not suspend.
@@ -63,9 +62,7 @@ template <class T> class full_empty {
             lock_.unlock();
             return false;
         }
-        detail::wait_chain served;
-        value_ = std::move(value);
-        settle(served);
+        settle(std::move(value));
         return true;
     }
 
@@ -122,26 +119,21 @@ template <class T> class full_empty {
     /// moves the value out: of a type such as std::string, what fill makes visible after that is a moved-from
     /// object.
     void fill() noexcept {
-        detail::wait_chain served;
         lock_.lock();
         if (full_)
             lock_.unlock();
         else
-            settle(served);
+            settle();
     }
     /// Makes it empty; a waiting writeEF then fills it at once. Does not suspend.
     void purge() noexcept {
-        detail::wait_chain served;
         lock_.lock();
-        full_ = false;
-        refill(served);
+        refill();
     }
     /// True if it is full. For reports: it may change at any time. Does not suspend.
     [[nodiscard]] bool is_full() const noexcept {
-        lock_.lock();
-        const bool full = full_;
-        lock_.unlock();
-        return full;
+        const std::lock_guard guard(lock_);
+        return full_;
     }
 
   private:
@@ -151,14 +143,22 @@ template <class T> class full_empty {
 
     /// Called under the lock after a value has come: serves the waiters for a value, then the writers.
     /// Releases the lock.
-    void settle(detail::wait_chain &served) noexcept {
+    void settle(T &&value) noexcept {
+        value_ = std::move(value);
+        settle();
+    }
+    /// The same for the value that is there.
+    void settle() noexcept {
+        detail::wait_chain served;
         full_ = true;
         serve(served);
         lock_.unlock();
         served.grant();
     }
     /// The same, after the value has been taken.
-    void refill(detail::wait_chain &served) noexcept {
+    void refill() noexcept {
+        detail::wait_chain served;
+        full_ = false;
         if (detail::waiter *writer = writers_.pop()) {
             value_ = std::move(*static_cast<T *>(writer->subject));
             served.add(writer);
@@ -200,9 +200,7 @@ template <class T> class full_empty {
             return value;
         }
         value.emplace(std::move(value_));
-        full_ = false;
-        detail::wait_chain served;
-        refill(served);
+        refill();
         return value;
     }
     std::optional<T> read_now(bool empties) noexcept {
@@ -229,13 +227,11 @@ template <class T> class full_empty {
             self.subject = std::addressof(value);
             return detail::wait_in({"full_empty (to be emptied)", this}, lock_, writers_, self, limits);
         }
-        detail::wait_chain served;
-        value_ = std::move(value);
-        settle(served);
+        settle(std::move(value));
         return true;
     }
 
-    mutable detail::short_lock lock_;
+    mutable detail::spin_lock lock_;
     T value_{};
     bool full_ = false;
     detail::wait_list readers_, takers_, writers_; ///< readFF, readFE, writeEF

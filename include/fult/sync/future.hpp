@@ -68,7 +68,7 @@ class FULT_API shared_state {
     std::atomic<int> state_{empty};
     std::atomic<int> owners_{1};
     friend void share(shared_state &state) noexcept;
-    short_lock lock_;
+    spin_lock lock_;
     wait_list waiters_;
 };
 inline void share(shared_state &state) noexcept { state.owners_.store(2, std::memory_order_relaxed); }
@@ -105,6 +105,12 @@ template <class T> struct drop_state {
     }
 };
 template <class T> using state_pointer = std::unique_ptr<valued_state<T>, drop_state<T>>;
+
+template <class T> valued_state<T> &checked(const state_pointer<T> &state) {
+    if (!state)
+        raise(future_error(future_errc::no_state));
+    return *state;
+}
 
 } // namespace detail
 /// @endcond
@@ -162,11 +168,7 @@ template <class T> class future {
   private:
     friend class promise<T>;
     explicit future(detail::valued_state<T> *state) noexcept : state_(state) {}
-    detail::valued_state<T> &checked() const {
-        if (!state_)
-            detail::raise(future_error(future_errc::no_state));
-        return *state_;
-    }
+    detail::valued_state<T> &checked() const { return detail::checked<T>(state_); }
     static future_status future_status_of(bool is_there) noexcept {
         return is_there ? future_status::ready : future_status::timeout;
     }
@@ -223,11 +225,7 @@ template <class T> class promise {
     void set_exception(std::exception_ptr error) { checked().fail(std::move(error)); }
 
   private:
-    detail::valued_state<T> &checked() const {
-        if (!state_)
-            detail::raise(future_error(future_errc::no_state));
-        return *state_;
-    }
+    detail::valued_state<T> &checked() const { return detail::checked<T>(state_); }
     detail::state_pointer<T> state_;
     bool taken_ = false;
 };

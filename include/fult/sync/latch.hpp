@@ -63,7 +63,7 @@ class FULT_API latch {
     bool wait_within(const detail::wait_limits &limits) const;
 
     std::atomic<std::ptrdiff_t> count_; ///< becomes zero under the lock
-    mutable detail::short_lock lock_;
+    mutable detail::spin_lock lock_;
     mutable detail::wait_list waiters_;
 };
 

@@ -27,7 +27,7 @@ class FULT_API once_flag {
     void end(bool successful) noexcept; ///< done, or the next waiter tries
 
     std::atomic<int> state_{fresh};
-    detail::short_lock lock_;
+    detail::spin_lock lock_;
     detail::wait_list waiters_;
 };
 

@@ -97,8 +97,8 @@ class FULT_API qlock {
 
     std::atomic<std::uint32_t> word_{unlocked};
     std::uint8_t reacquisitions_left_ = max_reacquisitions; ///< number left; for the owner
-    bool first_stays_ = false;    ///< the first waiter is known to have no limits; for the owner
-    detail::short_lock queueing_; ///< held for changes of the word from or to `contended`
+    bool first_stays_ = false;   ///< the first waiter is known to have no limits; for the owner
+    detail::spin_lock queueing_; ///< held for changes of the word from or to `contended`
     detail::wait_list queue_;
 };
 

@@ -36,7 +36,7 @@ class FULT_API semaphore_base {
     static constexpr std::ptrdiff_t contended = -1; // the count is zero, and there are waiters
     std::atomic<std::ptrdiff_t> count_;
     const std::ptrdiff_t most_;
-    short_lock lock_;
+    spin_lock lock_;
     wait_list waiters_;
 };
 } // namespace detail

@@ -107,7 +107,7 @@ class FULT_API shared_qlock {
     void admit(detail::wait_chain &turn) noexcept;
 
     std::atomic<std::uint64_t> word_{0};
-    detail::short_lock lock_; ///< while `contended`, only its holder admits waiters
+    detail::spin_lock lock_; ///< while `contended`, only its holder admits waiters
     detail::wait_list queue_;
 };
 

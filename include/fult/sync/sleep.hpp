@@ -39,22 +39,14 @@ bool sleep_for(Number, const Stop &...) {
 }
 /// @endcond
 
-/// As sleep_for, until a time of any clock; that clock has reached the time when it returns.
-template <class Clock, class Duration>
-void sleep_until(const std::chrono::time_point<Clock, Duration> &time) {
-    detail::attempt_until(time, [](auto deadline) {
-        detail::sleep_within(detail::wait_limits(deadline));
-        return false;
-    });
-}
-
 /// As sleep_for. Returns false if a stop is requested first.
 template <class Rep, class Period>
 bool sleep_for(const std::stop_token &stop, const std::chrono::duration<Rep, Period> &duration) {
     return detail::sleep_within(detail::wait_limits(stop, detail::deadline_after(duration)));
 }
 
-/// As sleep_until. Returns false if a stop is requested first.
+/// As sleep_for, until a time of any clock, which it has reached then. Returns false if a stop is requested
+/// first.
 template <class Clock, class Duration>
 bool sleep_until(const std::stop_token &stop, const std::chrono::time_point<Clock, Duration> &time) {
     bool over = true;
@@ -63,6 +55,12 @@ bool sleep_until(const std::stop_token &stop, const std::chrono::time_point<Cloc
         return !over;
     });
     return over;
+}
+
+/// As sleep_for, until a time of any clock; that clock has reached the time when it returns.
+template <class Clock, class Duration>
+void sleep_until(const std::chrono::time_point<Clock, Duration> &time) {
+    sleep_until(std::stop_token(), time);
 }
 
 } // namespace this_task

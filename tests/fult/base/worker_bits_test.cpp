@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "fult/base/sleepers.hpp"
+#include "fult/base/worker_bits.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
@@ -31,7 +31,7 @@ TEST(sleepers, every_one_is_found_from_everywhere) {
     for (const unsigned start : {0u, 64u, 500u, 1023u, 1024u}) {
         auto s = std::make_unique<sleepers>();
         std::set<int> all, found;
-        for (unsigned i = 0; i < sleepers::capacity; i += 37) {
+        for (unsigned i = 0; i < fult::detail::worker_bits::capacity; i += 37) {
             s->add(i);
             all.insert(static_cast<int>(i));
         }

@@ -1,13 +1,12 @@
-// Shared by the C interface of sync: creation, destruction and calls of its objects.
+// Shared by the parts of the C interface with objects: their creation, destruction and calls.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
-#include <fult/sync.h>
-
-#include "fult/c_api/c_api.hpp"
+#include "c_api.hpp"
 
 namespace fult::detail {
 
@@ -35,20 +34,17 @@ template <class Object> int destroy(Object *object, const char *call = __builtin
     delete object;
     return FULT_SUCCESS;
 }
-// body(the C++ object) returns the status.
+// body(the C++ object) returns the status, or void for success.
 template <class Object, class Body>
 int call_with(Object *object, const Body &body, const char *call = __builtin_FUNCTION()) noexcept {
-    return object ? status_of([&] { return body(object->object); })
-                  : reject_argument("the object is NULL", call);
-}
-// body(the C++ object) cannot fail.
-template <class Object, class Body>
-int perform(Object *object, const Body &body, const char *call = __builtin_FUNCTION()) noexcept {
-    const auto done = [&](auto &target) {
-        body(target);
-        return int{FULT_SUCCESS};
-    };
-    return call_with(object, done, call);
+    if (!object)
+        return reject_argument("the object is NULL", call);
+    return status_of([&]() -> int {
+        if constexpr (std::is_void_v<decltype(body(object->object))>)
+            return body(object->object), FULT_SUCCESS;
+        else
+            return body(object->object);
+    });
 }
 
 inline int ok_or(bool done, int status) noexcept { return done ? int{FULT_SUCCESS} : status; }

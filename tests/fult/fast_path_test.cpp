@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include <fult/detail/closure.hpp>
+#include <fult/detail/fast_path.hpp>
 
 namespace {
 
