@@ -41,7 +41,7 @@ std::unique_ptr<offered_region> offer(const endpoint &ep, void *base, std::size_
 
 // Blocking calls: the operation and the waiter lie on the task's stack.
 struct blocking_access final : access {
-    fult::detail::waiter done;
+    fult::detail::waiter done{fult::detail::waiter::without_limits()};
     blocking_access() noexcept {
         finished = [](operation &op, callback_queue *) noexcept {
             static_cast<blocking_access &>(op).done.grant();
