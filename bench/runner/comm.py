@@ -224,6 +224,16 @@ def comm_global_get(setting):
     yield from micro_rows("comm_global_get", found)
 
 
+@two_ranks
+def comm_put(setting):
+    contestants = [contestant(setting, "comm_put", version) for version in ("fult", *LAUNCH)]
+    found = setting.compete("comm_put", contestants, rounds=2 if setting.quick else None)
+    for mpi in LAUNCH:
+        yield from beside("comm_put", f"against {mpi}, ", found, ("fult",), "us", mpi, (mpi,))
+    for mpi in LAUNCH:
+        yield from beside("comm_put", f"{mpi}, ", found, (mpi,), "us")
+
+
 # --- the structures within the library, by threads of one process
 
 def structure(name, peer):
@@ -247,5 +257,6 @@ BENCHMARKS = {
     "comm_blocked_memory": ("memory of a million tasks that wait for messages", comm_blocked_memory),
     "match_table": ("matching by 1 to 8 threads", structure("match_table", "oneTBB")),
     "comm_global_get": ("gets of 8 bytes of another rank's heap, cached and not, by 1 and 10,000 tasks", comm_global_get),
+    "comm_put": ("puts of 8 bytes to 16 KiB by ten tasks of each rank, and by MPI", comm_put),
     "comm_idle": ("processor time of ranks that wait for messages", comm_idle),
 }

@@ -77,6 +77,7 @@ struct remote_access : outgoing_record {
     std::uint32_t tag = 0;
     region_state *region = nullptr; // nullptr: it has ended
     access_body request{};
+    origin_body origin{};
     std::size_t bytes_sent = 0; // bytes of a get that have been sent
     std::size_t index = 0;      // index in remote_accesses_
     transfer data_transfer;
@@ -116,6 +117,7 @@ class one_sided {
 
     // Returns false if there is no memory for it now; nothing has changed then.
     bool handle(int source, const record_view &r) noexcept;
+    void prefetch(const record_view &r) const noexcept;
     // Retries what waits for packets, queue space, or memory for its signal.
     void retry() noexcept;
     bool is_waiting() const noexcept { return waiting_ != 0 || unsignaled_accesses_; }

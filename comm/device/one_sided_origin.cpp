@@ -90,8 +90,8 @@ bool one_sided::send_parts(access &a) noexcept {
         auto flags = static_cast<std::uint8_t>(one_sided_kind::put);
         if (last)
             flags = static_cast<std::uint8_t>(flags | one_sided_last | (a.has_signal ? one_sided_signal : 0));
-        if (!core_.sends.append(peer, record::one_sided, flags, a.endpoint_id, a.tag, bytes_of_body(body),
-                                {a.local + a.bytes_sent, length}))
+        if (!core_.sends.append_body(peer, record::one_sided, flags, a.endpoint_id, a.tag, body,
+                                     {a.local + a.bytes_sent, length}))
             return false;
         a.bytes_sent += length;
         if (last)
@@ -101,17 +101,26 @@ bool one_sided::send_parts(access &a) noexcept {
 
 bool one_sided::send_request(access &a) noexcept {
     FULT_ASSERT(!a.is_put || a.is_direct, "a put that the target does not fetch is sent");
-    const access_body body{a.id,
-                           a.region,
-                           a.offset,
-                           a.size,
-                           a.registration.address,
-                           a.registration.key,
-                           a.is_registered ? 1U : 0U};
+    const access_body body{a.id, a.region, a.offset, a.size};
+    const origin_body origin{a.registration.address, a.registration.key};
     const auto kind = static_cast<std::uint8_t>(a.is_put ? one_sided_kind::fetch : one_sided_kind::get);
     const auto flags = static_cast<std::uint8_t>(kind | (a.has_signal ? one_sided_signal : 0));
-    return core_.sends.append(core_.peers.of(a.rank), record::one_sided, flags, a.endpoint_id, a.tag,
-                              bytes_of_body(body));
+    return core_.sends.append_body(core_.peers.of(a.rank), record::one_sided, flags, a.endpoint_id, a.tag,
+                                   body,
+                                   a.is_registered ? bytes_of_body(origin) : std::span<const std::byte>());
+}
+
+// Answers that arrive together belong to operations on as many stacks.
+void one_sided::prefetch(const record_view &r) const noexcept {
+    using fult::detail::cache_line;
+    const auto kind = static_cast<one_sided_kind>(r.flags & one_sided_kind_bits);
+    const auto body = body_as<name_body>(r.body); // all answers begin with the id
+    if (!body || (kind != one_sided_kind::bytes && kind != one_sided_kind::ended))
+        return;
+    const auto *const at = reinterpret_cast<const std::byte *>(accesses_.find(body->id));
+    for (std::size_t line = 0; at && line < sizeof(access) + cache_line;
+         line += cache_line) // its waiter, too
+        __builtin_prefetch(at + line, 1);
 }
 
 // Returns nullptr for an id that this rank has not sent to the other.

@@ -11,8 +11,8 @@ namespace fult::comm::detail {
 // In record_head::flags, with the bits below.
 enum class one_sided_kind : std::uint8_t {
     put = 1, // put_body, then bytes for the target's region
-    fetch,   // access_body: the target reads the bytes from the origin's memory
-    get,     // access_body: the target writes the bytes to the origin's memory, or sends them
+    fetch,   // access_body, origin_body: the target reads the bytes from the origin's memory
+    get,     // access_body: the target sends the bytes; origin_body may follow: it may write them there
     bytes,   // bytes_body, then the requested bytes
     parts,   // name_body: the target cannot read them remotely, send them as put
     ended    // ended_body: complete, or refused
@@ -31,9 +31,10 @@ struct access_body {
     std::uint64_t region;
     std::uint64_t offset;
     std::uint64_t size;
-    std::uint64_t address; // of the origin's memory
+};
+struct origin_body { // the origin's memory
+    std::uint64_t address;
     std::uint64_t key;
-    std::uint64_t direct; // nonzero if address and key are valid
 };
 struct bytes_body {
     std::uint64_t id;
@@ -49,7 +50,8 @@ struct ended_body {
 
 static_assert((one_sided_kind_bits & (one_sided_last | one_sided_signal)) == 0);
 static_assert(static_cast<std::uint8_t>(one_sided_kind::ended) <= one_sided_kind_bits);
-static_assert(sizeof(put_body) == 24 && sizeof(access_body) == 56 && sizeof(bytes_body) == 16);
+static_assert(sizeof(put_body) == 24 && sizeof(access_body) == 32 && sizeof(origin_body) == 16 &&
+              sizeof(bytes_body) == 16);
 static_assert(sizeof(name_body) == 8 && sizeof(ended_body) == 16);
 
 } // namespace fult::comm::detail

@@ -98,7 +98,8 @@ bool one_sided::serve(int source, const access_body &request, region_state &regi
     if (peer.is_failing())
         return true;
     const transport_limits &limits = core_.limits_of(peer);
-    const bool direct = request.direct != 0 && request.size != 0 && limits.one_sided &&
+    const auto origin = body_as<origin_body>(r.body.subspan(sizeof request));
+    const bool direct = origin && request.size != 0 && limits.one_sided &&
                         (!limits.local_keys || region.is_registered[peer.route_index]);
     if (is_put && !direct)
         return answer(source, one_sided_kind::parts, request.id);
@@ -123,6 +124,8 @@ bool one_sided::serve(int source, const access_body &request, region_state &regi
     s->tag = r.tag;
     s->region = &region;
     s->request = request;
+    if (origin)
+        s->origin = *origin;
     s->owner = this;
     ++region.use_count;
     submit(*s);
@@ -137,8 +140,8 @@ bool one_sided::serve_immediately(int source, const access_body &request,
         !is_queue_empty(source))
         return false;
     const bytes_body body{request.id, 0};
-    return core_.sends.append(peer, record::one_sided, static_cast<std::uint8_t>(one_sided_kind::bytes), 0, 0,
-                              bytes_of_body(body), {region.base + request.offset, request.size});
+    return core_.sends.append_body(peer, record::one_sided, static_cast<std::uint8_t>(one_sided_kind::bytes),
+                                   0, 0, body, {region.base + request.offset, request.size});
 }
 
 // Performing accesses ------------------------------------------------------------------------------------------------
@@ -166,8 +169,8 @@ bool one_sided::start(remote_access &s) noexcept {
     s.data_transfer.local = s.region->base + s.request.offset;
     s.data_transfer.size = s.request.size;
     s.data_transfer.descriptor = s.region->registrations[peer.route_index & 1].descriptor;
-    s.data_transfer.address = s.request.address;
-    s.data_transfer.key = s.request.key;
+    s.data_transfer.address = s.origin.address;
+    s.data_transfer.key = s.origin.key;
     s.data_transfer.rank = s.rank;
     s.data_transfer.owner = &s;
     s.data_transfer.end_handler = [](transfer &t, bool ok) noexcept {
@@ -230,9 +233,9 @@ bool one_sided::send_bytes(remote_access &s) noexcept {
     do {
         const std::size_t length = std::min<std::size_t>(most, s.request.size - s.bytes_sent);
         const bytes_body body{s.request.id, s.bytes_sent};
-        if (!core_.sends.append(peer, record::one_sided, static_cast<std::uint8_t>(one_sided_kind::bytes), 0,
-                                0, bytes_of_body(body),
-                                {s.region->base + s.request.offset + s.bytes_sent, length}))
+        if (!core_.sends.append_body(peer, record::one_sided,
+                                     static_cast<std::uint8_t>(one_sided_kind::bytes), 0, 0, body,
+                                     {s.region->base + s.request.offset + s.bytes_sent, length}))
             return false;
         s.bytes_sent += length;
     } while (s.bytes_sent < s.request.size);
@@ -255,8 +258,8 @@ void one_sided::release(remote_access &s) noexcept {
 // Answers -------------------------------------------------------------------------------------------------------------
 
 bool one_sided::send_reply(int rank, one_sided_kind kind, const ended_body &body) noexcept {
-    return core_.sends.append(core_.peers.of(rank), record::one_sided, static_cast<std::uint8_t>(kind), 0, 0,
-                              bytes_of_body(body));
+    return core_.sends.append_body(core_.peers.of(rank), record::one_sided, static_cast<std::uint8_t>(kind),
+                                   0, 0, body);
 }
 
 bool one_sided::answer(int rank, one_sided_kind kind, std::uint64_t id, bool refused) noexcept {

@@ -139,7 +139,6 @@ device_traffic progress_engine::read_traffic() noexcept {
 
 // Returns true if done() came true while nothing else was ready.
 template <class Done> FULT_ALWAYS_INLINE bool progress_engine::wait_awake(Done done) noexcept {
-    fult::detail::check_not_forked();
     if (done())
         return true;
     bool is_done = false;
@@ -148,7 +147,8 @@ template <class Done> FULT_ALWAYS_INLINE bool progress_engine::wait_awake(Done d
 }
 
 void progress_engine::wait(fult::detail::waiter &w, const fult::detail::waiting_for &wait) noexcept {
-    if (wait_awake([&] { return w.is_granted(); }))
+    fult::detail::check_not_forked();
+    if (!w.is_suspended() && wait_awake([&] { return w.is_granted(); }))
         return;
     if (in_task()) // the poll has been done
         w.wait_at_once(wait);
@@ -157,6 +157,7 @@ void progress_engine::wait(fult::detail::waiter &w, const fult::detail::waiting_
 }
 
 void progress_engine::wait(fult::detail::completion &ends, const fult::detail::waiting_for &wait) noexcept {
+    fult::detail::check_not_forked();
     if (!wait_awake([&] { return ends.is_ready(); }))
         ends.wait(wait);
 }

@@ -15,6 +15,8 @@ std::uint64_t unchecked_key(int source, const record_view &r) noexcept {
     return match_key(r.endpoint % max_endpoints, static_cast<std::uint32_t>(source), r.tag);
 }
 
+bool is_message(const record_view &r) noexcept { return r.kind == record::eager || r.kind == record::rts; }
+
 } // namespace
 
 // Events --------------------------------------------------------------------------------------------------------------
@@ -124,7 +126,7 @@ record_reader receive_path::read(const packet &p) const noexcept {
 }
 
 inline bool receive_path::handle_record(int source, const record_view &r) noexcept {
-    if (r.kind == record::eager || r.kind == record::rts) [[likely]]
+    if (is_message(r)) [[likely]]
         return arrivals_.arrive(source, r);
     return handle_other(source, r);
 }
@@ -266,11 +268,15 @@ void receive_path::prefetch(std::span<const event> packets) const noexcept {
         arrivals_.prefetch_receive(keys[i]);
 }
 
-void receive_path::prefetch(int source, std::span<const record_view> messages) const noexcept {
-    for (const record_view &each : messages)
-        arrivals_.prefetch(unchecked_key(source, each));
-    for (const record_view &each : messages)
-        arrivals_.prefetch_receive(unchecked_key(source, each));
+void receive_path::prefetch(int source, std::span<const record_view> records) const noexcept {
+    for (const record_view &each : records)
+        if (is_message(each))
+            arrivals_.prefetch(unchecked_key(source, each));
+        else if (each.kind == record::one_sided)
+            one_sided_.prefetch(each);
+    for (const record_view &each : records)
+        if (is_message(each))
+            arrivals_.prefetch_receive(unchecked_key(source, each));
 }
 
 } // namespace fult::comm::detail

@@ -48,7 +48,7 @@ class receive_path {
     bool handle_other(int source, const record_view &r) noexcept;
     bool refuse_packet(std::size_t from) noexcept;
     void prefetch(std::span<const event> packets) const noexcept;
-    void prefetch(int source, std::span<const record_view> messages) const noexcept;
+    void prefetch(int source, std::span<const record_view> records) const noexcept;
     record_reader read(const packet &p) const noexcept;
     void defer(packet &p, std::size_t from) noexcept;
     void mark_waiting() noexcept { core_.waiting.set(waiting_part::receive_path, is_waiting()); }

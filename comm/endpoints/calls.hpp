@@ -10,8 +10,9 @@ namespace fult::comm::detail {
 
 // Of a blocking call: the operation and the waiter lie on the task's stack.
 template <class Operation> struct alignas(64) blocking_operation : Operation {
-    fult::detail::waiter done{fult::detail::waiter::as_it_comes{}};
-    blocking_operation() noexcept {
+    fult::detail::waiter done;
+    template <class Kind = fult::detail::waiter::as_it_comes>
+    explicit blocking_operation(const Kind &kind = {}) noexcept : done(kind) {
         this->finished = [](operation &op, callback_queue *) noexcept {
             static_cast<blocking_operation &>(op).done.grant();
         };

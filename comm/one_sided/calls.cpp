@@ -36,7 +36,9 @@ std::unique_ptr<offered_region> offer(const endpoint &ep, void *base, std::size_
     return made;
 }
 
-using blocking_access = blocking_operation<access>;
+struct blocking_access final : blocking_operation<access> {
+    blocking_access() noexcept : blocking_operation(fult::detail::wait_limits()) {}
+};
 using access_request = operation_request<access>;
 
 void carry_out(blocking_access &a, const char *call) {

@@ -16,7 +16,7 @@
 namespace fult::comm::detail {
 
 struct packet_head {
-    static constexpr std::uint32_t expected = 0x32544c46; // "FLT2": changes with the format
+    static constexpr std::uint32_t expected = 0x33544c46; // "FLT3": changes with the format
     std::uint32_t magic = expected;
     std::uint32_t source = 0; // rank of the sender
 };

@@ -48,9 +48,8 @@ packet *send_path::free_packet() noexcept {
 
 // Writes a record's head to the rank's open packet. Returns where its body goes; nullptr if there is no free
 // packet.
-inline std::byte *send_path::reserve_record(peer &peer, record kind, std::uint8_t flags,
-                                            std::uint16_t endpoint, std::uint32_t tag,
-                                            std::size_t body) noexcept {
+std::byte *send_path::reserve_record(peer &peer, record kind, std::uint8_t flags, std::uint16_t endpoint,
+                                     std::uint32_t tag, std::size_t body) noexcept {
     const std::size_t need = record_bytes(body);
     if (peer.is_failing())
         return nullptr;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "comm/packets/wire.hpp"
@@ -27,6 +28,18 @@ class send_path {
     // Appends a record to the rank's open packet. Returns false if there is no free packet.
     bool append(peer &peer, record kind, std::uint8_t flags, std::uint16_t endpoint, std::uint32_t tag,
                 std::span<const std::byte> first, std::span<const std::byte> second = {}) noexcept;
+    // The same with a body of fixed size as the first part.
+    template <class Body>
+    bool append_body(peer &peer, record kind, std::uint8_t flags, std::uint16_t endpoint, std::uint32_t tag,
+                     const Body &body, std::span<const std::byte> bytes = {}) noexcept {
+        std::byte *const at = reserve_record(peer, kind, flags, endpoint, tag, sizeof body + bytes.size());
+        if (!at)
+            return false;
+        std::memcpy(at, &body, sizeof body);
+        if (!bytes.empty())
+            std::memcpy(at + sizeof body, bytes.data(), bytes.size());
+        return true;
+    }
     // The same with bytes of a message in place of the second part.
     bool append(peer &peer, record kind, const send_operation &s, std::span<const std::byte> first,
                 std::size_t offset, std::size_t size) noexcept;

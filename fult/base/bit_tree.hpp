@@ -23,12 +23,14 @@ template <std::uint32_t Capacity> class bit_tree {
         FULT_ASSERT(i < Capacity);
         if (contains(i))
             return;
+        ++count_;
         put(leaf_[i >> 6], get(leaf_[i >> 6]) | bit(i));
         put(middle_[i >> 12], get(middle_[i >> 12]) | bit(i >> 6));
         put(root_, get(root_) | bit(i >> 12));
     }
 
     void erase(std::uint32_t i) noexcept {
+        count_ -= contains(i) ? 1 : 0;
         put(leaf_[i >> 6], get(leaf_[i >> 6]) & ~bit(i));
         if (get(leaf_[i >> 6]) != 0)
             return;
@@ -42,13 +44,8 @@ template <std::uint32_t Capacity> class bit_tree {
 
     int lowest() const noexcept { return at_least(0); }
 
-    // The only member, if it is below 64; else none.
-    int single() const noexcept {
-        const std::uint64_t leaf = get(leaf_[0]);
-        return get(root_) == 1 && get(middle_[0]) == 1 && leaf != 0 && (leaf & (leaf - 1)) == 0
-                   ? static_cast<int>(low(leaf))
-                   : none;
-    }
+    // For the writer: true if i is the only member.
+    bool holds_only(std::uint32_t i) const noexcept { return count_ == 1 && contains(i); }
 
     int highest() const noexcept { return below_roots<&high>(get(root_)); }
 
@@ -103,6 +100,7 @@ template <std::uint32_t Capacity> class bit_tree {
         return leaf != 0 ? static_cast<int>(m * 64 + End(leaf)) : none;
     }
 
+    std::uint32_t count_ = 0; // of members; the writer's
     word root_{0};
     word middle_[(Capacity + 4095) / 4096]{};
     word leaf_[(Capacity + 63) / 64]{};

@@ -136,9 +136,9 @@ class ready_set {
     // take_ready: the newest unstarted private task (the oldest with breadth_first). take_ready_in_turn: the
     // next in a sweep over these. take_yielded_in_turn: the next in a sweep over the yielded tasks.
     task *take_ready() noexcept;
-    // False if take_ready and take_yielded_in_turn will find nothing. Cheap if only few slots are in use.
+    // False if take_ready and take_yielded_in_turn will find nothing.
     bool may_have_ready() const noexcept {
-        return ready_turn_.words.single() != static_cast<int>(current_word_) ||
+        return !ready_turn_.words.holds_only(current_word_) ||
                !line_is_zero(bytes_ + std::size_t{current_word_} * 64);
     }
     bool may_have_yielded() const noexcept { return !yielded_turn_.words.empty(); }
@@ -150,7 +150,7 @@ class ready_set {
         sweep &s = yielded_turn_;
         const std::uint64_t bits = yielded_bits(s.word);
         if ((bits & s.left) == 0) {
-            if (s.words.single() != static_cast<int>(s.word))
+            if (!s.words.holds_only(s.word))
                 return nullptr;
             s.left = ~std::uint64_t{0}; // the only word: start at its top again
         }
@@ -195,7 +195,10 @@ class ready_set {
     // True if any private bit of the kind, or of any kind, is set. Called by the owner, or while it is
     // stopped.
     bool any_unstarted() noexcept { return may_have_ready() && next_above(ready_turn_, 0) >= 0; }
-    bool any_yielded() noexcept { return may_have_yielded() && next_above(yielded_turn_, 0) >= 0; }
+    bool any_yielded() noexcept {
+        return yielded_bits(yielded_turn_.word) != 0 ||
+               (may_have_yielded() && next_above(yielded_turn_, 0) >= 0);
+    }
     bool any_private() noexcept { return any_unstarted() || any_yielded(); }
 
   private:

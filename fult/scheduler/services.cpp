@@ -263,10 +263,11 @@ bool others_ready() noexcept {
     worker *w = this_worker();
     if (!w)
         return false;
+    if (w->has_own_work())
+        return true;
     // A caller that waits while nothing is ready would give up for a hint that is left of itself.
     w->tasks.clear_stale_hints();
-    // Tasks woken by messages are in the public words, which are few, so check these first.
-    return w->tasks.may_have_public() || w->has_work();
+    return w->has_work();
 }
 
 std::uint32_t decisions_of(unsigned other) noexcept {

@@ -85,6 +85,8 @@ class FULT_API waiter {
     task *grant_claimed(worker *here) noexcept;
     // Called by the waiting thread itself: no grant is needed any more.
     void grant_itself() noexcept { state_.store(granted, std::memory_order_relaxed); }
+    // True if it will not poll, since its worker had other tasks.
+    bool is_suspended() const noexcept { return state_.load(std::memory_order_relaxed) == suspended; }
     bool is_granted() const noexcept { return state_.load(std::memory_order_acquire) == granted; }
 
     // Makes the waiter check its limits again. The caller ensures that it is still waiting.

@@ -13,7 +13,7 @@ TEST(bit_tree, is_empty_at_first) {
     tested_tree t;
     EXPECT_EQ(t.lowest(), tested_tree::none);
     EXPECT_EQ(t.highest(), tested_tree::none);
-    EXPECT_EQ(t.single(), tested_tree::none);
+    EXPECT_FALSE(t.holds_only(0));
     EXPECT_EQ(t.at_least(0), tested_tree::none);
     EXPECT_EQ(t.at_most(capacity - 1), tested_tree::none);
 }
@@ -35,24 +35,29 @@ TEST(bit_tree, finds_members_at_the_borders_of_every_level) {
         if (i > 0) {
             EXPECT_EQ(t.at_most(i - 1), tested_tree::none);
         }
-        EXPECT_EQ(t.single(), i < 64 ? member : tested_tree::none);
+        EXPECT_TRUE(t.holds_only(i));
+        EXPECT_FALSE(t.holds_only(i == 0 ? 1 : i - 1));
         t.erase(i);
         EXPECT_FALSE(t.contains(i));
         EXPECT_EQ(t.highest(), tested_tree::none);
     }
 }
 
-TEST(bit_tree, single_is_only_the_only_member) {
+TEST(bit_tree, holds_only_its_only_member) {
     tested_tree t;
+    t.erase(5);
     t.insert(5);
-    EXPECT_EQ(t.single(), 5);
+    t.insert(5);
+    EXPECT_TRUE(t.holds_only(5));
     t.insert(6);
-    EXPECT_EQ(t.single(), tested_tree::none);
+    EXPECT_FALSE(t.holds_only(5));
+    t.erase(5);
+    t.erase(5);
+    EXPECT_TRUE(t.holds_only(6));
+    t.insert(capacity - 1);
     t.erase(6);
-    t.insert(100);
-    EXPECT_EQ(t.single(), tested_tree::none);
-    t.erase(100);
-    EXPECT_EQ(t.single(), 5);
+    EXPECT_FALSE(t.holds_only(6));
+    EXPECT_TRUE(t.holds_only(capacity - 1));
 }
 
 TEST(bit_tree, agrees_with_an_ordered_set) {
@@ -75,6 +80,7 @@ TEST(bit_tree, agrees_with_an_ordered_set) {
         auto below = model.upper_bound(probe);
         ASSERT_EQ(t.at_most(probe),
                   below == model.begin() ? tested_tree::none : static_cast<int>(*std::prev(below)));
+        ASSERT_EQ(t.holds_only(i), model.size() == 1 && model.count(i) != 0);
         ASSERT_EQ(t.lowest(), model.empty() ? tested_tree::none : static_cast<int>(*model.begin()));
         ASSERT_EQ(t.highest(), model.empty() ? tested_tree::none : static_cast<int>(*model.rbegin()));
         ASSERT_EQ(t.contains(probe), model.count(probe) != 0);
