@@ -11,9 +11,10 @@ namespace {
 
 // Converts lists of C structures to those of C++.
 template <class To, class From> std::vector<To> parts_of(const From *list, std::size_t count) {
+    const std::span parts(given(list, count, no_list), count); // first: NULL has no memory to reserve
     std::vector<To> all;
     all.reserve(count);
-    for (const From &each : std::span(given(list, count, no_list), count)) {
+    for (const From &each : parts) {
         if (!each.data && each.size != 0)
             throw refusal("part " + std::to_string(all.size()) + ": " + no_memory_given);
         all.push_back({each.data, each.size});

@@ -10,6 +10,10 @@ namespace {
 constexpr std::size_t cache_line = 64;
 constexpr std::size_t packets_of_slab = 64, max_receiving = 64;
 
+std::size_t receiving_of(std::size_t packets) noexcept {
+    return std::clamp<std::size_t>(packets / 4, 1, max_receiving);
+}
+
 // If the heads were a page apart, all would map to the same few cache sets.
 std::size_t stride_of(std::size_t capacity) noexcept {
     const std::size_t stride = (sizeof(packet) + capacity + cache_line - 1) & ~(cache_line - 1);
@@ -37,18 +41,22 @@ void packet_buffers::end_transports() noexcept {
 
 void packet_buffers::post_first() {
     const std::size_t transports = core_.transports.size();
-    const std::size_t receiving = std::clamp<std::size_t>(maximum_ / 4, 1, max_receiving);
+    std::size_t receiving = receiving_of(maximum_);
+    while (made_ <= receiving && make_slab())
+        ;
+    if (made_ == 0)
+        throw std::runtime_error(
+            "fult-comm: no memory for " + std::to_string(std::min(packets_of_slab, core_.settings.packets)) +
+            " packets of " + std::to_string(core_.settings.packet_size) +
+            " bytes, or it could not be registered; remedy: fewer or smaller packets, or a higher "
+            "limit of locked memory (ulimit -l)");
+    if (made_ <= receiving) // there are no more: some of them must be left to send
+        receiving = receiving_of(made_);
     for (std::size_t i = 0; i < transports; ++i) {
         const std::size_t count = std::max<std::size_t>(1, receiving / transports);
         unposted_[i].reserve(count);
         for (std::size_t k = 0; k < count; ++k) {
             packet *const p = take();
-            if (!p && made_ == 0)
-                throw std::runtime_error(
-                    "fult-comm: no memory for " + std::to_string(packets_of_slab) + " packets of " +
-                    std::to_string(core_.settings.packet_size) +
-                    " bytes, or it could not be registered; remedy: fewer or smaller packets, or a higher "
-                    "limit of locked memory (ulimit -l)");
             if (!p)
                 return;
             p->kind = request_kind::receive;

@@ -110,6 +110,8 @@ static void to_and_from_nowhere(void) {
     REFUSED(fult_comm_recv(world, &byte, 1, 0, FULT_COMM_ANY_TAG, NULL), "wildcards");
     REFUSED(fult_comm_sendrecv(world, &byte, 1, 0, 0, NULL, 1, 0, 0, NULL), "fult_comm_sendrecv");
     REFUSED(fult_comm_sendv(world, NULL, 1, 0, 0), "the list is NULL");
+    REFUSED(fult_comm_sendv(world, NULL, SIZE_MAX, 0, 0), "the list is NULL");
+    REFUSED(fult_comm_recvv(world, NULL, SIZE_MAX / 64, 0, 0, NULL), "the list is NULL");
     const fult_comm_mutable_buffer nowhere = {NULL, 5};
     REFUSED(fult_comm_recvv(world, &nowhere, 1, 0, 0, NULL), "part 0");
     REFUSED(fult_comm_probe(world, size, 0, NULL), "there is no rank");

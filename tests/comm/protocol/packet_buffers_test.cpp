@@ -148,14 +148,14 @@ TEST(packet_buffers, goes_on_with_what_could_be_registered) {
     parts.notes[1].most = 1;
     packet_buffers &buffers = parts.make(1000, 200, 2);
     const std::vector<packet *> all = take_all(buffers);
-    EXPECT_EQ(all.size() + parts.notes[0].posted.size() + parts.notes[1].posted.size(), 64U);
+    EXPECT_EQ(all.size(), 48U) << "some are left to send";
+    for (int i = 0; i < 2; ++i)
+        EXPECT_EQ(parts.notes[i].posted.size(), 8U);
     EXPECT_EQ(parts.notes[0].registered.size(), 1U) << "given back where the other one failed";
     parts.notes[1].most = 100;
     EXPECT_EQ(buffers.take(), nullptr) << "no further try";
-    if (!all.empty()) {
-        buffers.give(*all[0]);
-        EXPECT_EQ(buffers.take(), all[0]);
-    }
+    buffers.give(*all.at(0));
+    EXPECT_EQ(buffers.take(), all[0]);
 }
 
 TEST(packet_buffers, needs_some) {
