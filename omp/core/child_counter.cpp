@@ -104,8 +104,9 @@ omp_task *count_one_end(child_counter &s, std::int64_t n) noexcept {
 void count_end_elsewhere(child_counter &s, std::int64_t n, const thread_state *at) noexcept {
     omp_task *ended = count_one_end(s, n);
     while (ended) {
-        FULT_ASSERT(ended->counted_in && !ended->has(is_implicit),
-                    "an implicit task waits for its descendants");
+        if (!ended->counted_in)
+            return delete_initial_task(ended);
+        FULT_ASSERT(!ended->has(is_implicit), "that of a region waits for its descendants");
         child_counter &above = *ended->counted_in;
         free_task(ended, this_thread());
         if (at && at == above.at && above.mode.load(std::memory_order_relaxed) == wait_mode::counting) {

@@ -322,6 +322,8 @@ void free_attachments(omp_task *f) noexcept {
 
 void end_tree(omp_task *f, const thread_state *at) noexcept {
     FULT_ASSERT(f->base.mode.load(std::memory_order_relaxed) == wait_mode::zombie, "its body has ended");
+    if (!f->counted_in)
+        return delete_initial_task(f);
     child_counter &s = *f->counted_in;
     free_task(f, this_thread());
     count_end(s, one_tree, at);

@@ -314,26 +314,26 @@ bool is_here(const thread_state *at) noexcept {
 // The initial task of a thread ------------------------------------------------------------------------------------------------
 
 namespace {
-struct initial_thread {
+struct initial_thread final : omp_task {
     team alone;
-    omp_task f;
-    omp_task *current = &f; // of a thread that runs no OpenMP task of the runtime's
-    initial_thread() : f(nullptr, nullptr, is_implicit | generates_slowly, 0) {
-        f.own_icvs = &icvs_of_program().first;
+    omp_task *current = this; // of a thread that runs no OpenMP task of the runtime's
+    initial_thread() : omp_task(nullptr, nullptr, is_implicit | generates_slowly, 0) {
+        own_icvs = &icvs_of_program().first;
         init_team(alone, 1);
         alone.is_serial = true;
-        alone.members[0].implicit = &f;
-        f.self = &alone.members[0];
+        alone.members[0].implicit = this;
+        self = &alone.members[0];
     }
     void set_thread(thread_state *p) noexcept {
         FULT_ASSERT(is_here(p));
         alone.members[0].at = p;
-        f.start(&alone.members[0], p);
+        start(&alone.members[0], p);
     }
 };
 constinit thread_local initial_thread *the_initial_thread = nullptr;
+// Other threads complete detached tasks, also those that it has waited for, and then count their trees.
 struct end_of_initial_task {
-    ~end_of_initial_task() { delete std::exchange(the_initial_thread, nullptr); }
+    ~end_of_initial_task() { become_zombie(std::exchange(the_initial_thread, nullptr), 0); }
 };
 
 FULT_NOINLINE initial_thread &begin_initial_thread() {
@@ -347,13 +347,15 @@ FULT_NOINLINE initial_thread &own_initial_thread() {
 
 } // namespace
 
+void delete_initial_task(omp_task *f) noexcept { delete static_cast<initial_thread *>(f); }
+
 FULT_NOINLINE omp_task *initial_task() {
     FULT_ASSERT(!task_on_worker(), "the thread has no task yet");
     initial_thread &mine = own_initial_thread();
     // the thread may have become a worker, or have ceased to be one
     thread_state *const here = this_thread();
     mine.set_thread(here);
-    if (mine.current != &mine.f && mine.current->in()->level == 0) { // in a target region or a league
+    if (mine.current != &mine && mine.current->in()->level == 0) { // in a target region or a league
         mine.current->self->at = here;
         mine.current->in()->placed_by = {};
         mine.current->start(mine.current->self, here);

@@ -24,6 +24,9 @@ bool worker_0_may_block() noexcept;
 // False in a task of the C++ or C interface.
 bool is_thread_of_program() noexcept;
 
+// Of a thread that has ended, after its last descendant.
+void delete_initial_task(omp_task *f) noexcept;
+
 thread_state *worker_thread(unsigned worker);
 thread_state *this_thread() noexcept; // of the calling thread; makes one for a foreign thread
 
