@@ -160,7 +160,6 @@ task *take_slot_slow() {
 task *take_slot_with(const spawn_options &wanted) {
     const team_visit visit(this_worker());
     worker_team &team = team_of(this_worker(), visit);
-    require_stacks(team);
     if (wanted.worker < -1 || wanted.worker >= static_cast<int>(team.count()))
         throw std::out_of_range("fult: spawn: there is no worker " + std::to_string(wanted.worker) +
                                 "; there are " + std::to_string(team.count()) +
@@ -171,6 +170,7 @@ task *take_slot_with(const spawn_options &wanted) {
     if (wanted.stack_size > max_stack_size)
         throw std::invalid_argument("fult: spawn: a stack of " + std::to_string(wanted.stack_size) +
                                     " bytes; the maximum is 1G");
+    require_stacks(team);
     std::unique_ptr<task_extras, deleted_with_values> extras;
     if (!wanted.name.empty() || wanted.stack_size != 0 || wanted.inherit_locals || !wanted.locals.empty()) {
         extras.reset(new task_extras(wanted.name, wanted.stack_size));
