@@ -4,14 +4,13 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
-#include <limits>
 #include <map>
 #include <string>
 #include <vector>
 
 #include <fult/fult.hpp>
 
-#include "tools/command_line.hpp"
+#include "micro/instructions/command_line.hpp"
 #include "uts/tree.hpp"
 
 namespace {
@@ -168,21 +167,13 @@ const std::map<std::string, std::function<std::uint64_t(unsigned long)>> operati
 } // namespace
 
 int main(int argc, char **argv) {
-    std::string operation;
-    unsigned long count = 0;
-    fult::tools::command_line line(
-        "Prints how many operations were made; for fib COUNT is its argument, for uts a depth.");
-    line.add_option("OPERATION", operation, "the operation to count")
-        ->required()
-        ->check(CLI::IsMember(&operations));
-    line.add_option("COUNT", count, "number of operations")
-        ->required()
-        ->type_name("")
-        ->transform(fult::tools::whole_number(1UL, std::numeric_limits<unsigned long>::max()));
-    if (const auto status = line.read(argc, argv))
+    counted_operation wanted;
+    if (const auto status = wanted.read(
+            "Prints how many operations were made; for fib COUNT is its argument, for uts a depth.",
+            operations, argc, argv))
         return *status;
     fult::options one = fult::read_options();
     one.workers = 1;
     const fult::runtime running(one);
-    std::printf("%llu\n", static_cast<unsigned long long>(operations.at(operation)(count)));
+    std::printf("%llu\n", static_cast<unsigned long long>(operations.at(wanted.name)(wanted.count)));
 }

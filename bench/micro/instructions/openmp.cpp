@@ -2,12 +2,11 @@
 // own runtime or on ours in its place.
 #include <cstdint>
 #include <cstdio>
-#include <limits>
 #include <map>
 #include <omp.h>
 #include <string>
 
-#include "tools/command_line.hpp"
+#include "micro/instructions/command_line.hpp"
 
 namespace {
 
@@ -86,26 +85,18 @@ const std::map<std::string, operation> operations = {
 } // namespace
 
 int main(int argc, char **argv) {
-    std::string name;
-    unsigned long count = 0;
-    fult::tools::command_line line("Prints how many operations were made; for fib COUNT is its argument.");
-    line.add_option("OPERATION", name, "the operation to count")
-        ->required()
-        ->check(CLI::IsMember(&operations));
-    line.add_option("COUNT", count, "number of operations")
-        ->required()
-        ->type_name("")
-        ->transform(fult::tools::whole_number(1UL, std::numeric_limits<unsigned long>::max()));
-    if (const auto status = line.read(argc, argv))
+    bench::counted_operation wanted;
+    if (const auto status = wanted.read(
+            "Prints how many operations were made; for fib COUNT is its argument.", operations, argc, argv))
         return *status;
     omp_set_num_threads(1);
     std::uint64_t done = 0;
-    const operation function = operations.at(name);
-    if (name == "regions") {
-        done = function(count);
+    const operation function = operations.at(wanted.name);
+    if (wanted.name == "regions") {
+        done = function(wanted.count);
     } else {
 #pragma omp parallel
-        done = function(count);
+        done = function(wanted.count);
     }
     std::printf("%llu\n", static_cast<unsigned long long>(done));
 }
