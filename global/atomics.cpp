@@ -1,4 +1,5 @@
-// Atomic operations: the owner of the object carries them out, in the handler of the request.
+// Atomic operations: in memory that this process has mapped, or by the owner of the object, in the handler of
+// a request.
 #include <atomic>
 #include <bit>
 #include <cstring>
@@ -6,6 +7,7 @@
 #include <stdexcept>
 
 #include <fult/comm/completion.hpp>
+#include <fult/detail/address.hpp>
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/misuse.hpp>
 
@@ -40,16 +42,9 @@ std::size_t size_of(atomic_type type) noexcept {
     }
 }
 
-// A reply that found no room.
-struct late_reply final : comm::completion {
-    std::uint64_t value = 0;
-    void complete(const comm::completion_event &) noexcept override { delete this; }
-};
-
-} // namespace
-
-std::uint64_t memory_state::carry_out(const atomic_request &wanted) noexcept {
-    std::byte *const where = objects.begin() + wanted.offset;
+// The value before. The place is checked.
+std::uint64_t carry_out(std::byte *where, const atomic_request &wanted) noexcept {
+    FULT_ASSERT(fult::detail::address_of(where) % size_of(wanted.type) == 0, "the place is aligned");
     switch (wanted.type) {
     case atomic_type::bits8:
         return apply_change<std::uint8_t>(where, wanted);
@@ -66,6 +61,14 @@ std::uint64_t memory_state::carry_out(const atomic_request &wanted) noexcept {
     }
 }
 
+// A reply that found no room.
+struct late_reply final : comm::completion {
+    std::uint64_t value = 0;
+    void complete(const comm::completion_event &) noexcept override { delete this; }
+};
+
+} // namespace
+
 // Called while making progress: nothing here suspends.
 void memory_state::handle(const comm::status &about, std::span<const std::byte> bytes) noexcept {
     atomic_request wanted;
@@ -75,7 +78,7 @@ void memory_state::handle(const comm::status &about, std::span<const std::byte> 
     const std::size_t size = size_of(wanted.type);
     if (wanted.offset > objects.size() || size > objects.size() - wanted.offset || wanted.offset % size != 0)
         return;
-    reply(about.source, about.tag, carry_out(wanted));
+    reply(about.source, about.tag, carry_out(objects.begin() + wanted.offset, wanted));
 }
 
 void memory_state::reply(int to, std::uint32_t tag, std::uint64_t value) noexcept {
@@ -108,13 +111,19 @@ std::uint64_t memory::change(detail::atomic_operation operation, detail::atomic_
                              std::uint64_t operand, std::uint64_t expected) {
     const char *const call = operation == detail::atomic_operation::add ? "fetch_add" : "compare_exchange";
     const std::size_t size = detail::size_of(type);
-    (void)state_->region_of(call, at, size);
+    const detail::rank_heap &of = state_->heap_of(call, at, size);
     if (at.offset() % size != 0)
         throw std::invalid_argument(std::string("fult-global: ") + call + ": the object at " +
                                     detail::to_string(at) + " is not aligned to its " + std::to_string(size) +
                                     " bytes");
     const detail::atomic_request wanted{at.offset(), operand, expected, operation, type, {}};
-    return state_->is_own(at) ? state_->carry_out(wanted) : state_->request_change(at.rank(), wanted);
+    std::byte *const object = of.address(at);
+    if (!object)
+        return state_->request_change(at.rank(), wanted);
+    const std::uint64_t before = detail::carry_out(object, wanted);
+    if (!state_->is_own(at))
+        detail::let_others_run_after(size);
+    return before;
 }
 
 } // namespace fult::global

@@ -1,26 +1,11 @@
 #include "global/heap.hpp"
 
-#include <sys/mman.h>
-
 #include <fult/detail/assertion.hpp>
 
 namespace fult::global::detail {
 
-mapped_memory::mapped_memory(std::size_t size) noexcept {
-    if (size == 0)
-        return;
-    void *const got = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (got == MAP_FAILED)
-        return;
-    begin_ = static_cast<std::byte *>(got);
-    size_ = size;
-}
-mapped_memory::~mapped_memory() {
-    if (begin_)
-        munmap(begin_, size_);
-}
-
-heap::heap(std::size_t size) : memory_(size), free_(memory_.size()), symmetric_(0) {}
+heap::heap(std::size_t size, mapped_memory::use wanted)
+    : memory_(size, wanted), free_(memory_.size()), symmetric_(0) {}
 
 void heap::set_symmetric_size(std::uint64_t size) {
     FULT_ASSERT(size <= this->size() && symmetric_sizes_.empty(), "symmetric places lie in this heap, too");

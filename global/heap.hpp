@@ -9,31 +9,23 @@
 #include <unordered_map>
 
 #include "global/free_ranges.hpp"
+#include "global/mapped_memory.hpp"
 
 namespace fult::global::detail {
-
-// Memory of the system: zero, and allocated when it is first written. Empty if the system has none.
-class mapped_memory {
-  public:
-    explicit mapped_memory(std::size_t size) noexcept;
-    mapped_memory(const mapped_memory &) = delete;
-    mapped_memory &operator=(const mapped_memory &) = delete;
-    ~mapped_memory();
-    std::byte *begin() const noexcept { return begin_; }
-    std::size_t size() const noexcept { return size_; }
-
-  private:
-    std::size_t size_ = 0;
-    std::byte *begin_ = nullptr;
-};
 
 // Objects of one rank grow from the low end. Symmetric allocations, which have the same offset on all ranks,
 // grow from the high end: each rank makes the same ones in the same order, so `symmetric_` is the same
 // everywhere, and each chosen place must then be free in the heap itself. Thread-safe; never suspends.
 class heap {
   public:
-    explicit heap(std::size_t size); // empty if there is no memory
+    // Empty if there is no memory.
+    explicit heap(std::size_t size, mapped_memory::use wanted = mapped_memory::use::by_this_process);
 
+    // By which other processes of this host find the memory, until all have.
+    memory_name name() const noexcept { return memory_.name(); }
+    void end_name() noexcept { memory_.end_name(); }
+    // Seen by those that have mapped it.
+    void end() noexcept { memory_.end(); }
     std::byte *begin() const noexcept { return memory_.begin(); }
     std::size_t size() const noexcept { return memory_.size(); }
     // Once, with the size of the smallest heap: symmetric places lie in all of them.

@@ -31,7 +31,8 @@ std::string detail::to_string(place where) {
 
 memory::memory(comm::endpoint &ep, const memory_options &settings)
     : state_(std::make_unique<memory_state>(*this, ep, settings)) {
-    barrier(); // no other rank starts a task here before all is there
+    barrier(); // no other rank starts a task here before all is there, and all have mapped this heap
+    state_->objects.end_name();
 }
 
 memory::~memory() {
@@ -86,7 +87,7 @@ void *memory::local_bytes(place where, std::uint64_t bytes) const {
 std::uint64_t memory::heap_size(int rank) const {
     if (rank < 0 || rank >= state_->size)
         throw std::out_of_range("fult-global: heap_size: there is no rank " + std::to_string(rank));
-    return state_->regions[static_cast<std::size_t>(rank)].size;
+    return state_->heaps[static_cast<std::size_t>(rank)].region.size;
 }
 std::uint64_t memory::heap_in_use() const { return state_->objects.in_use(); }
 std::uint64_t memory::heap_largest_free() const { return state_->objects.largest_free(); }
@@ -126,20 +127,46 @@ void memory::deallocate_symmetric(std::uint64_t offset) { state_->objects.deallo
 
 // Accesses ------------------------------------------------------------------------------------------------------------
 
+namespace {
+
+// What this process reaches is copied, at once. Otherwise false: its owner must be asked.
+bool read_here(const memory_state &state, const rank_heap &of, place from, void *to,
+               std::size_t bytes) noexcept {
+    const std::byte *const at = of.address(from);
+    if (!at)
+        return false;
+    FULT_ASSERT(bytes <= of.region.size - from.offset(), "the place is checked");
+    if (bytes != 0)
+        std::memcpy(to, at, bytes);
+    if (!state.is_own(from))
+        let_others_run_after(bytes);
+    return true;
+}
+
+bool write_here(const memory_state &state, const rank_heap &of, place to, const void *from,
+                std::size_t bytes) noexcept {
+    std::byte *const at = of.address(to);
+    if (!at)
+        return false;
+    if (bytes != 0)
+        std::memcpy(at, from, bytes);
+    if (!state.is_own(to))
+        let_others_run_after(bytes);
+    return true;
+}
+
+} // namespace
+
 void memory::read(const char *call, place from, void *to, std::size_t bytes) {
-    const comm::remote_region &region = state_->region_of(call, from, bytes);
-    if (!state_->is_own(from))
-        comm::get(state_->replies, to, bytes, region, from.offset());
-    else if (bytes != 0)
-        std::memcpy(to, state_->address_of(from), bytes);
+    const rank_heap &of = state_->heap_of(call, from, bytes);
+    if (!read_here(*state_, of, from, to, bytes))
+        comm::get(state_->replies, to, bytes, of.region, from.offset());
 }
 
 void memory::write(const char *call, place to, const void *from, std::size_t bytes) {
-    const comm::remote_region &region = state_->region_of(call, to, bytes);
-    if (!state_->is_own(to))
-        comm::put(state_->replies, from, bytes, region, to.offset());
-    else if (bytes != 0)
-        std::memcpy(state_->address_of(to), from, bytes);
+    const rank_heap &of = state_->heap_of(call, to, bytes);
+    if (!write_here(*state_, of, to, from, bytes))
+        comm::put(state_->replies, from, bytes, of.region, to.offset());
 }
 
 comm::request memory::start_read(place from, void *to, std::size_t bytes) {
@@ -205,15 +232,27 @@ void check_pieces(const memory_state &state, const char *call, const pieces &all
 
 void memory::read_pieces(const char *call, const pieces &from, void *to, std::size_t bytes) {
     check_pieces(*state_, call, from, bytes);
-    in_batches(state_->replies, from.count, [&](std::size_t i, comm::completion &ended) {
-        start_read(from.at(from.of, i), static_cast<std::byte *>(to) + i * from.bytes, from.bytes, ended, i);
+    in_batches(state_->replies, from.count, [&](std::size_t i, comm::synchronizer &ended) {
+        const place where = from.at(from.of, i);
+        std::byte *const piece = static_cast<std::byte *>(to) + i * from.bytes;
+        const rank_heap &of = state_->heap_of(call, where, from.bytes);
+        if (read_here(*state_, of, where, piece, from.bytes))
+            ended.arrive();
+        else
+            comm::iget(state_->replies, piece, from.bytes, of.region, where.offset(), ended, i);
     });
 }
 
 void memory::write_pieces(const char *call, const pieces &to, const void *from, std::size_t bytes) {
     check_pieces(*state_, call, to, bytes);
-    in_batches(state_->replies, to.count, [&](std::size_t i, comm::completion &ended) {
-        start_write(to.at(to.of, i), static_cast<const std::byte *>(from) + i * to.bytes, to.bytes, ended, i);
+    in_batches(state_->replies, to.count, [&](std::size_t i, comm::synchronizer &ended) {
+        const place where = to.at(to.of, i);
+        const std::byte *const piece = static_cast<const std::byte *>(from) + i * to.bytes;
+        const rank_heap &of = state_->heap_of(call, where, to.bytes);
+        if (write_here(*state_, of, where, piece, to.bytes))
+            ended.arrive();
+        else
+            comm::iput(state_->replies, piece, to.bytes, of.region, where.offset(), ended, i);
     });
 }
 

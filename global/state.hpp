@@ -1,11 +1,12 @@
 // What a global memory consists of on one rank.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include <fult/comm/collectives.hpp>
 #include <fult/comm/endpoint.hpp>
@@ -29,21 +30,43 @@ struct atomic_request {
     std::uint8_t unused[6] = {};
 };
 
+// The heap of a rank.
+struct rank_heap {
+    comm::remote_region region;
+    mapped_memory memory;               // of another rank that shares memory with this one
+    std::byte *begin = nullptr;         // here; nullptr: it is not mapped
+    std::atomic<bool> has_ended{false}; // its rank
+
+    // nullptr: its rank must be asked.
+    std::byte *address(place where) const noexcept {
+        return begin && !has_ended.load(std::memory_order_relaxed) && !memory.has_ended()
+                   ? begin + where.offset()
+                   : nullptr;
+    }
+};
+
+// After an access of another rank's heap that did not suspend: a task that polls what others write must not
+// keep those of its worker waiting, nor the progress of messages. A long copy counts as many accesses. May
+// suspend.
+void let_others_run_after(std::size_t bytes) noexcept;
+
 struct memory_state {
     memory_state(memory &owner, comm::endpoint &ep, const memory_options &settings);
+    ~memory_state() { objects.end(); }
     memory_state(const memory_state &) = delete;
     memory_state &operator=(const memory_state &) = delete;
 
     bool is_own(place where) const noexcept { return where.rank() == rank; }
-    // The region of the place's rank. Throws std::out_of_range if the bytes are not within it.
-    const comm::remote_region &region_of(const char *call, place where, std::uint64_t bytes) const;
+    // The heap of the place's rank. Throws std::out_of_range if the bytes are not within it.
+    const rank_heap &heap_of(const char *call, place where, std::uint64_t bytes) const;
+    const comm::remote_region &region_of(const char *call, place where, std::uint64_t bytes) const {
+        return heap_of(call, where, bytes).region;
+    }
     heap_exhausted exhausted(const char *call, std::uint64_t bytes) const;
     std::byte *address_of(place where) noexcept {
         FULT_ASSERT(is_own(where), "only the own heap has addresses");
         return objects.begin() + where.offset();
     }
-    // The value before. The place is checked.
-    std::uint64_t carry_out(const atomic_request &wanted) noexcept;
     std::uint64_t request_change(int owner, const atomic_request &wanted);
 
     memory &owner;
@@ -56,7 +79,7 @@ struct memory_state {
     fult::detail::completion replies_pending; // to tasks that this rank has started at others
     fult::detail::completion running;         // tasks here that other ranks have started
     comm::region own;
-    std::vector<comm::remote_region> regions; // by rank
+    std::unique_ptr<rank_heap[]> heaps; // by rank
     // Last: their handlers use all others. Requests that are carried out at once.
     comm::endpoint requests;
     // Likewise: messages that start a task each.
@@ -66,7 +89,8 @@ struct memory_state {
     void handle(const comm::status &about, std::span<const std::byte> bytes) noexcept;
     void run_for(const comm::status &about, std::span<const std::byte> bytes) noexcept;
     void reply(int to, std::uint32_t tag, std::uint64_t value) noexcept;
-    void exchange_regions(std::uint64_t wanted);
+    void exchange_heaps(std::uint64_t wanted);
+    void rank_ended(int which) noexcept;
 };
 
 } // namespace fult::global::detail

@@ -1,4 +1,4 @@
-// Puts of 8 bytes to 16 KiB into the memory of the other rank, by ten tasks of each rank at once; each waits
+// Puts of 8 bytes to 1 MiB into the memory of the other rank, by ten tasks of each rank at once; each waits
 // for its own: microseconds of a rank for a put. In MPI a put and MPI_Win_flush, by ten threads.
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace {
 using namespace bench;
 
 constexpr unsigned long tasks = 10;
-const std::vector<unsigned long> sizes{8, 64, 512, 4096, 16384};
+const std::vector<unsigned long> sizes{8, 64, 512, 4096, 16384, 131072, 1 << 20};
 
 // Memory of each rank into which the other one puts. Made and destroyed by both ranks together.
 #ifdef FULT_BENCH_MPI

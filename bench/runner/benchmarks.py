@@ -156,8 +156,8 @@ def hpccg(setting):
 # --- small benchmarks: each program includes its reference
 
 def micro_rows(name, found):
-    """A row for each case of ours, then for each case of the peers."""
-    for (version,), contestant in found.items():
+    """A row for each case of ours, then for each case of the peers. A key is the version, and what is particular."""
+    for (version, *particular), contestant in found.items():
         ours = version == "fult"
         if not contestant.records:
             case = "all" if ours else version
@@ -167,7 +167,7 @@ def micro_rows(name, found):
             case = record["case"]
             values = values_of(contestant, case=case)
             references = values_of(contestant, "reference_value", case=case) if "reference" in record else []
-            shown = case if ours else f"{version}, {case}"
+            shown = ", ".join([*([] if ours else [version]), *particular, case])
             reference = record.get("reference", "-")
             yield Row(name, shown, values, record["unit"], reference, references, peer=not ours)
 

@@ -219,17 +219,22 @@ def comm_idle(setting):
 
 @two_ranks
 def comm_global_get(setting):
-    ours = contestant(setting, "comm_global_get", "fult")
-    found = setting.compete("comm_global_get", [ours], rounds=2 if setting.quick else None)
+    contestants = [
+        contestant(setting, "comm_global_get", "fult"),
+        contestant(setting, "comm_global_get", "fult", key=("fult", "net"), before=NETWORK),
+    ]
+    found = setting.compete("comm_global_get", contestants, rounds=2 if setting.quick else None)
     yield from micro_rows("comm_global_get", found)
 
 
 @two_ranks
 def comm_put(setting):
     contestants = [contestant(setting, "comm_put", version) for version in ("fult", *LAUNCH)]
+    contestants.append(contestant(setting, "comm_put", "fult", key=("fult", "net"), before=NETWORK))
     found = setting.compete("comm_put", contestants, rounds=2 if setting.quick else None)
     for mpi in LAUNCH:
         yield from beside("comm_put", f"against {mpi}, ", found, ("fult",), "us", mpi, (mpi,))
+    yield from beside("comm_put", "net, ", found, ("fult", "net"), "us")
     for mpi in LAUNCH:
         yield from beside("comm_put", f"{mpi}, ", found, (mpi,), "us")
 
@@ -257,6 +262,6 @@ BENCHMARKS = {
     "comm_blocked_memory": ("memory of a million tasks that wait for messages", comm_blocked_memory),
     "match_table": ("matching by 1 to 8 threads", structure("match_table", "oneTBB")),
     "comm_global_get": ("gets of 8 bytes of another rank's heap, cached and not, by 1 and 10,000 tasks", comm_global_get),
-    "comm_put": ("puts of 8 bytes to 16 KiB by ten tasks of each rank, and by MPI", comm_put),
+    "comm_put": ("puts of 8 bytes to 1 MiB by ten tasks of each rank, and by MPI", comm_put),
     "comm_idle": ("processor time of ranks that wait for messages", comm_idle),
 }

@@ -41,6 +41,7 @@ class device final : unlock_hook {
     int rank() const noexcept { return core_.settings.rank; }
     int size() const noexcept { return core_.settings.size; }
     const transport *route(int rank) const noexcept { return core_.peers.of(rank).route; }
+    const char *route_name(int rank) const noexcept { return route(rank) ? route(rank)->name() : "self"; }
     bool transports_empty() const noexcept { return core_.transports.empty(); }
 
     // Any thread; none of these suspends --------------------------------------------------------------------------

@@ -50,8 +50,7 @@ const char *context::launcher() const noexcept { return job_->boot->name(); }
 const char *context::route_to(int rank) const {
     fult::detail::check_not_forked();
     check_rank("route_to", rank, size());
-    const detail::transport *via = job_->first_device->route(rank);
-    return via ? via->name() : "self";
+    return job_->first_device->route_name(rank);
 }
 
 bool context::has_failed(int rank) const {

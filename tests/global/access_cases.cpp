@@ -1,5 +1,9 @@
 // Gets and puts of all kinds.
+#include <algorithm>
+#include <functional>
 #include <numeric>
+#include <string_view>
+#include <thread>
 
 #include "tests/global/cases.hpp"
 
@@ -169,10 +173,83 @@ void many_tasks(party &p) {
     require_equal(right.load(), count, "gets with the right value");
 }
 
+// A task that polls keeps neither the tasks of its worker waiting nor the progress of messages.
+void polls(party &p) {
+    if (p.size == 1)
+        return; // an access of the own heap does not suspend
+    memory m(p.world, {.heap = 1 << 16});
+    const auto all = all_pointers(p, m.allocate<int>(3));
+    const auto there = all[static_cast<std::size_t>(p.next())], here = all[static_cast<std::size_t>(p.rank)];
+    std::fill_n(m.local(here, 3), 3, 0);
+    m.barrier();
+    auto writer = fult::spawn([&] { m.put(there, 1); });
+    while (m.get(there) != 1) {
+    }
+    writer.join();
+    auto owner = fult::spawn([&] {
+        p.world.recv<int>(p.previous(), 7);
+        m.fetch_add(here + 1, 1);
+    });
+    p.world.send(1, p.next(), 7);
+    while (m.fetch_add(there + 1, 0) != 1) {
+    }
+    owner.join();
+    const auto exchange = [&](int from, int to) {
+        int expected = from;
+        while (!m.compare_exchange(there + 2, expected, to))
+            expected = from;
+    };
+    task_group tasks; // a lock, which a task holds while others run
+    for (int i = 0; i < 20; ++i)
+        tasks.spawn([&] {
+            exchange(0, 1);
+            this_task::yield();
+            exchange(1, 0);
+        });
+    tasks.wait();
+    require_equal(m.fetch_add(there + 2, 0), 0, "the lock is free");
+}
+
+// Within a host the owner takes no part: rank 0 makes no progress while the others access its heap.
+void without_the_owner(party &p) {
+    memory m(p.world, {.heap = 1 << 20});
+    for (int other = 0; other < p.size; ++other)
+        if (p.world.route_to(other) == std::string_view("shared"))
+            require(m.state().heaps[static_cast<std::size_t>(other)].begin,
+                    "this process has mapped the heap of rank " + std::to_string(other));
+    const bool can = p.size > 1 && p.world.route_to(p.rank == 0 ? 1 : 0) == std::string_view("shared");
+    if (comm::allreduce(p.world, can ? 1 : 0, std::plus<>()) != p.size)
+        return;
+    const auto count = static_cast<std::size_t>(p.size); // a count, and a number of each other rank
+    const auto numbers = m.allocate<std::uint64_t>(count);
+    global_ptr<std::uint64_t> first = numbers;
+    comm::broadcast(p.world, first, 0);
+    std::uint64_t *const here = m.local(numbers, count);
+    std::fill_n(here, count, 0);
+    m.barrier();
+    if (p.rank != 0) {
+        const std::uint64_t mine = number_of(p.rank, 0);
+        m.put(first + p.rank, mine);
+        require_equal(m.get(first + p.rank), mine, "what was put");
+        std::vector<global_ptr<std::uint64_t>> places(10, first + p.rank);
+        std::vector<std::uint64_t> got(10);
+        m.gather(places, got);
+        require_equal(got.back(), mine, "what was gathered");
+        m.fetch_add(first, 1);
+    } else {
+        const std::atomic_ref<std::uint64_t> done(*here);
+        while (done.load(std::memory_order_acquire) != static_cast<std::uint64_t>(p.size - 1))
+            std::this_thread::yield();
+        for (int other = 1; other < p.size; ++other)
+            require_equal(here[other], number_of(other, 0), "what was put");
+    }
+    m.barrier();
+}
+
 constexpr conformance_case cases[] = {
     {"values", values},           {"sizes", sizes},     {"requests", requests},
     {"many_pieces", many_pieces}, {"signals", signals}, {"outside_of_heaps", outside_of_heaps},
-    {"many_tasks", many_tasks},
+    {"many_tasks", many_tasks},   {"polls", polls},     {"without_the_owner", without_the_owner},
 };
 
 } // namespace

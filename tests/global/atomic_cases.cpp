@@ -41,6 +41,15 @@ void fetch_add(party &p) {
     adds<double>(p, m, -0.5);
 }
 
+// Ranks with an odd number ask the owner, as if they could not map its heap. The others change it themselves.
+void in_both_ways(party &p) {
+    memory m(p.world, {.heap = 1 << 16});
+    if (p.rank % 2 == 1)
+        unmap_others(p, m);
+    adds<std::uint64_t>(p, m, 3);
+    adds<double>(p, m, 0.5);
+}
+
 // Each number is drawn once.
 void tickets(party &p) {
     memory m(p.world, {.heap = 4096});
@@ -119,6 +128,7 @@ void compare_exchange(party &p) {
 
 constexpr conformance_case cases[] = {
     {"fetch_add", fetch_add},
+    {"in_both_ways", in_both_ways},
     {"tickets", tickets},
     {"a_list_of_all_ranks", a_list_of_all_ranks},
     {"compare_exchange", compare_exchange},

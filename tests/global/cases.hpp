@@ -8,6 +8,7 @@
 
 #include <fult/global.hpp>
 
+#include "global/state.hpp"
 #include "tests/comm/conformance/party.hpp"
 
 namespace fult::global::testing {
@@ -36,6 +37,13 @@ template <class T> std::vector<global_ptr<T>> all_pointers(party &p, global_ptr<
     std::vector<global_ptr<T>> all(static_cast<std::size_t>(p.size));
     comm::allgather(p.world, own, all);
     return all;
+}
+
+// As if this process could not map the heaps of other ranks: their owners are asked.
+inline void unmap_others(const party &p, memory &m) {
+    for (int other = 0; other < p.size; ++other)
+        if (other != p.rank)
+            m.state().heaps[static_cast<std::size_t>(other)].begin = nullptr;
 }
 
 // A number that differs between ranks and elements.

@@ -1,11 +1,14 @@
 // The cases between processes: global_ranks [CASE]. Rank 0 prints a line per case; the exit status is 1 if
 // one failed. Not among them: `killed`, where the last rank kills itself while the others access its heap,
-// and `missing`, where rank 0 has a function that the others do not have.
+// `forked`, and `missing`, where rank 0 has a function that the others do not have.
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <numeric>
 #include <string_view>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/global/cases.hpp"
 
@@ -14,17 +17,23 @@ namespace {
 using namespace fult;
 using namespace fult::global::testing;
 
-template <class F> void require_peer_failed(const char *what, F call) {
+// Calls until the rank, or its memory, has ended.
+template <class F> void require_end(const char *what, comm::errc reason, F call) {
     try {
         for (;;)
-            call(); // until the rank has ended
+            call();
     } catch (const comm::error &e) {
-        require(e.code() == comm::errc::peer_failed, std::string(what) + ": " + e.what());
+        require(e.code() == reason, std::string(what) + ": " + e.what());
     }
 }
 
-void killed(party &p) {
-    global::memory m(p.world, {.heap = 1 << 20});
+// Also with operations under way at the owner: as if no heap could be mapped.
+void killed(party &p, bool maps) {
+    const global::memory_options options{.heap = 1 << 20};
+    auto owned = std::make_unique<global::memory>(p.world, options);
+    global::memory &m = *owned;
+    if (!maps)
+        unmap_others(p, m);
     const auto all = all_pointers(p, m.allocate<std::uint64_t>(100'000));
     std::vector<int> survivors(static_cast<std::size_t>(p.size - 1));
     std::iota(survivors.begin(), survivors.end(), 0);
@@ -42,7 +51,7 @@ void killed(party &p) {
     task_group tasks;
     const auto fails = [&](const char *what, auto call) {
         tasks.spawn([&ended, what, call] {
-            require_peer_failed(what, call);
+            require_end(what, comm::errc::peer_failed, call);
             ++ended;
         });
     };
@@ -66,8 +75,33 @@ void killed(party &p) {
     require_equal(ended.load(), 9, "calls that failed");
     require_equal(m.fetch_add(all[0], 0), m.get(all[0]), "the other heaps are there");
     comm::barrier(rest); // a barrier of all has failed
+    if (p.size > 2 && p.rank == 0)
+        owned.reset(); // does not wait for the others: not all are there
+    if (p.rank == 1)
+        require_end("memory that has ended", comm::errc::refused, [&] { (void)m.get(all[0]); });
+    comm::barrier(rest);
     if (p.rank == 0)
         std::printf("ok killed\n");
+}
+
+// A child must not access the heaps of its parent's job.
+void forked(party &p) {
+    global::memory m(p.world, {.heap = 4096});
+    const global::global_vector<int> numbers(m, static_cast<std::size_t>(2 * p.size));
+    for (const int other : {p.rank, p.next()}) {
+        const auto there = numbers.pointer(static_cast<std::size_t>(2 * other));
+        const pid_t child = fork();
+        if (child == 0) {
+            m.put(there, 7);
+            _exit(0);
+        }
+        int status = 0;
+        require(waitpid(child, &status, 0) == child && status != 0, "a put of a child ends it");
+        require_equal(m.get(there), 0, "what a child has put");
+    }
+    m.barrier();
+    if (p.rank == 0)
+        std::printf("ok forked\n");
 }
 
 void missing(party &p) {
@@ -95,8 +129,12 @@ int main(int count, char **words) {
             [&](comm::endpoint_options options) { return net.make_endpoint(std::move(options)); },
             [&] { comm::barrier(net.world()); }};
     try {
-        if (one == "killed") {
-            killed(p);
+        if (one == "killed" || one == "killed_unmapped") {
+            killed(p, one == "killed");
+            return 0;
+        }
+        if (one == "forked") {
+            forked(p);
             return 0;
         }
         if (one == "missing") {

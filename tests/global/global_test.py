@@ -56,10 +56,17 @@ def missing_function():
 
 
 def killed():
-    """A rank kills itself while 1 or 3 others access its heap: each access ends with an error that names it."""
-    for ranks in (2, 4):
-        status, out, err = run([FULT_RUN, '-n', ranks, '--keep-going', PROGRAM, 'killed'])
+    """A rank kills itself while 1 or 3 others access its heap: each access ends with an error that names it, and so
+    do accesses of memory that has ended."""
+    for ranks, case in ((2, 'killed'), (4, 'killed'), (2, 'killed_unmapped')):
+        status, out, err = run([FULT_RUN, '-n', ranks, '--keep-going', PROGRAM, case])
         expect('ok killed' in out and status == 128 + 9, f'status {status}: {out} {err[-3000:]}')
+
+
+def forked():
+    """The child of a fork that accesses a heap ends with a message, and changes nothing."""
+    status, out, err = run([FULT_RUN, '-n', 2, PROGRAM, 'forked'])
+    expect(status == 0 and 'ok forked' in out and 'fult: fork: ' in err, f'status {status}: {out} {err[-3000:]}')
 
 
 if __name__ == '__main__':

@@ -83,7 +83,7 @@ class FULT_API context {
     int rank() const noexcept;             ///< of this process, from 0 on
     int size() const noexcept;             ///< number of ranks
     const char *launcher() const noexcept; ///< "fult-run", "PMIx", "PMI-1", or "one rank"
-    const char *route_to(int rank) const;  ///< "shared", "shm", "net", ...: the transport used
+    const char *route_to(int rank) const;  ///< "shared", "shm", "net", ...: the transport used; see endpoint
     bool has_failed(int rank) const;       ///< true if it is known to have ended
     /// Number of refused network packets from processes outside this job.
     std::uint64_t refused_packets() const noexcept;

@@ -172,6 +172,9 @@ class FULT_API endpoint {
     int size() const noexcept; ///< number of ranks; 0 if the endpoint is empty
     /// The number in the job of a rank of this endpoint; -1 if it has no such rank.
     int world_rank(int rank) const noexcept;
+    /// The transport that carries messages to a rank: "shared" (memory of this host), "shm", "net", ...;
+    /// "self" for this rank. Throws std::out_of_range. Never suspends.
+    const char *route_to(int rank) const;
 
     /// Makes an endpoint of some of the ranks. Exactly those call it, each with the same list of their
     /// numbers here, in the same order, and the same tag; it is collective among them alone. The rank of a

@@ -1,6 +1,7 @@
 /// @file
-/// Global memory: a heap on each rank, which the tasks of all ranks access by global pointers. A task that
-/// accesses the heap of another rank suspends alone, so many of them hide the latency. Source: section 2 of
+/// Global memory: a heap on each rank, which the tasks of all ranks access by global pointers. An
+/// access within a host is a copy. A task that accesses the heap of a rank of another host suspends alone, so
+/// many of them hide the latency. Source: section 2 of
 /// PPL, "An asynchronous runtime system using RDMA and lightweight tasks".
 #pragma once
 
@@ -116,7 +117,10 @@ template <class R> using pointee = std::remove_const_t<typename std::ranges::ran
 /// have several. All other calls are legal from any task on any worker and from foreign threads, which block.
 ///
 /// Types of objects must be trivially copyable: others do not compile. An access of the own heap is a copy
-/// and does not suspend; one of another heap suspends the task until the bytes have moved. Concurrent
+/// and does not suspend. One of the heap of another rank of this host is a copy, too, where the ranks share
+/// memory; every 256th of a worker lets other tasks run, so a task may poll. One of a rank of another host
+/// suspends the task until the bytes have moved. iget, iput and put_signal are carried out by the owner in
+/// all cases. A handler of messages must not access the heap of another rank. Concurrent
 /// accesses of an object, one of them a put, are races unless all are atomic: fetch_add and compare_exchange
 /// on any rank, and std::atomic_ref on the owner. An access is complete when it returns (puts too: the bytes
 /// are in the owner's heap).
@@ -219,7 +223,7 @@ class FULT_API memory {
     }
 
     /// Reads strided objects, in order, into `to`, which has room for `which.blocks * which.block_length` of
-    /// them exactly (std::invalid_argument). All runs are under way at the same time. May suspend.
+    /// them exactly (std::invalid_argument). All runs that take time are under way at once. May suspend.
     template <class T>
     void get(global_ptr<T> from, const strided &which, std::span<std::remove_const_t<T>> to) {
         detail::check_element<T>();
@@ -233,8 +237,8 @@ class FULT_API memory {
         const detail::strided_places<T> places{to, which};
         write_pieces("put", places.pieces(), values.data(), values.size_bytes());
     }
-    /// Reads objects at any places, on any ranks: to[i] is that of from[i]. All are under way at the same
-    /// time, and the task waits once. The sizes are equal (std::invalid_argument). May suspend.
+    /// Reads objects at any places, on any ranks: to[i] is that of from[i]. Those that take time are all
+    /// under way at once, and the task waits once. The sizes are equal (std::invalid_argument). May suspend.
     template <pointer_list List> void gather(const List &from, std::span<pointee<List>> to) {
         detail::check_element<pointee<List>>();
         read_pieces("gather", listed(from), to.data(), to.size_bytes());
