@@ -138,6 +138,10 @@ bool receive_path::handle_packet(packet &p, std::size_t from) noexcept {
     if (!reader.ok() || core_.peers.of(reader.source()).route != core_.transports[from].get())
         return refuse_packet(from);
     peer &source = core_.peers.of(reader.source());
+    // It may only have been silent, and go on: its receives have failed, and no later one gets their
+    // messages.
+    if (core_.peers.has_failed(source.rank)) [[unlikely]]
+        return true;
     if (p.handled != 0) { // deferred before; its sign of life was counted then
         reader.resume_at({p.data(), p.size}, p.handled);
     } else {

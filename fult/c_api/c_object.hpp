@@ -17,7 +17,7 @@ int create_for(const char *call, Object **out, Arguments... arguments) noexcept 
     if (!out)
         return reject_argument("the pointer to the new object is NULL", call);
     return status_of([&] {
-        *out = new Object(arguments...);
+        *out = new Object(arguments...); // NOLINT(bugprone-unhandled-exception-at-new): status_of does
         return int{FULT_SUCCESS};
     });
 }

@@ -233,26 +233,40 @@ TEST_F(failure, any_source_ends_when_the_last_of_the_others_has_left) {
     });
 }
 
-// Messages that arrived from a rank before its loss are still received.
-TEST_F(failure, messages_that_came_before_remain) {
+// Messages that arrived from a rank before its loss are still received. One that was only silent may go on:
+// its receives have failed by then, and no later one gets its messages.
+TEST_F(failure, messages_that_came_before_remain_and_later_ones_are_dropped) {
     const runtime running(as_many_workers_as_asked_for());
-    std::atomic<bool> through{false}, over{false};
+    std::atomic<bool> through{false}, lost{false}, sent{false}, over{false};
+    const auto await = [](const std::atomic<bool> &what) {
+        while (!what)
+            this_task::yield();
+    };
     run_ranks({}, [&](party &p, world &all) {
+        comm::detail::device &own = *all.jobs[static_cast<std::size_t>(p.rank)]->first_device;
         if (p.rank == 1) {
             p.world.send(5, 0, 1);
             p.barrier();
             through = true; // else the barrier itself might be cut off
-            while (!over)
-                this_task::yield();
+            await(lost);
+            p.world.send(6, 0, 1);
+            own.progress(); // it has left
+            sent = true;
+            await(over);
+            own.fail_peer(0);
             return;
         }
         p.barrier();
-        while (!through)
-            this_task::yield();
-        cut_off(*all.hub, 1);
-        all.jobs[0]->first_device->fail_peer(1);
+        await(through);
+        own.fail_peer(1);
         EXPECT_EQ(p.world.recv<int>(1, 1), 5);
         EXPECT_TRUE(ends_with(errc::peer_failed, [&] { p.world.recv<int>(1, 1); }));
+        lost = true;
+        await(sent);
+        while (own.progress()) {
+        }
+        EXPECT_TRUE(ends_with(errc::peer_failed, [&] { p.world.recv<int>(1, 1); }));
+        cut_off(*all.hub, 1);
         over = true;
     });
 }
