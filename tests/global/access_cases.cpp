@@ -182,8 +182,8 @@ void polls(party &p) {
     const auto there = all[static_cast<std::size_t>(p.next())], here = all[static_cast<std::size_t>(p.rank)];
     std::fill_n(m.local(here, 3), 3, 0);
     m.barrier();
-    auto writer = fult::spawn([&] { m.put(there, 1); });
-    while (m.get(there) != 1) {
+    auto writer = fult::spawn([&] { m.fetch_add(there, 1); });
+    while (m.fetch_add(there, 0) != 1) {
     }
     writer.join();
     auto owner = fult::spawn([&] {
