@@ -22,4 +22,12 @@ decltype(PMPI_Sendrecv_c) Sendrecv_c;
 decltype(PMPI_Session_init) Session_init;
 #endif
 
+// Open MPI 4.1 exchanges the blocks to a neighbor that is both below and above, on a ring of one or two
+// ranks: not in MPI_Neighbor_alltoall, but in MPI_Ineighbor_alltoall and its forms. False with other MPIs.
+bool has_a_neighbor_twice(MPI_Comm comm) noexcept;
+
+// The program has made a persistent request of a collective operation. MPICH 4.0 reports an error, which
+// there is not, where MPI_Testall finds such a one complete.
+void made_a_persistent_collective() noexcept;
+
 } // namespace fult::mpi::own

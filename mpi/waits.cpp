@@ -1,9 +1,13 @@
 // Waits for requests that the program has started.
+#include <atomic>
+
 #include "calls.hpp"
 #include "own.hpp"
 
 namespace fult::mpi::own {
 namespace {
+
+std::atomic<bool> persistent_collectives{false};
 
 // MPI_Wait: as if the call had started the program's request itself.
 class request_wait final : public operation {
@@ -21,6 +25,23 @@ class request_wait final : public operation {
     MPI_Status *status_;
 };
 
+// Looks at one request after the other. When all are complete, MPI's call ends at once, and reports the
+// errors.
+int wait_for_each(int count, MPI_Request requests[], MPI_Status *statuses) noexcept {
+    int complete = 0;
+    return run_by_testing({.name = "MPI_Waitall"}, [=](int *flag) mutable {
+        for (; complete < count; ++complete) {
+            int is_complete = 0;
+            const int code =
+                FULT_BELOW(Request_get_status)(requests[complete], &is_complete, MPI_STATUS_IGNORE);
+            if (code == MPI_SUCCESS && !is_complete)
+                return MPI_SUCCESS;
+        }
+        *flag = 1;
+        return FULT_BELOW(Waitall)(count, requests, statuses);
+    });
+}
+
 } // namespace
 
 int Wait(MPI_Request *request, MPI_Status *status) {
@@ -30,7 +51,13 @@ int Wait(MPI_Request *request, MPI_Status *status) {
 
 // The forms that test report errors as those that wait.
 
+void made_a_persistent_collective() noexcept {
+    persistent_collectives.store(true, std::memory_order_relaxed);
+}
+
 int Waitall(int count, MPI_Request requests[], MPI_Status *statuses) {
+    if (persistent_collectives.load(std::memory_order_relaxed)) [[unlikely]]
+        return wait_for_each(count, requests, statuses);
     return run_by_testing({.name = "MPI_Waitall"},
                           [=](int *flag) { return FULT_BELOW(Testall)(count, requests, flag, statuses); });
 }

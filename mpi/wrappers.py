@@ -38,6 +38,11 @@ NONBLOCKING = {'Comm_dup': 'Comm_idup', 'Comm_dup_with_info': 'Comm_idup_with_in
 
 MAKES_WINDOW = re.compile(r'Win_(create|create_dynamic|allocate|allocate_shared)(_c)?')
 
+MAKES_PERSISTENT_COLLECTIVE = re.compile(r'(?!P?(send|recv)_|[BSR]?send_|Recv_)\w+_init(_c)?', re.IGNORECASE)
+
+# Their nonblocking form is wrong in one MPI where a rank is a neighbor twice.
+TO_NEIGHBORS = re.compile(r'Neighbor_alltoall[vw]?(_c)?')
+
 SETS_HANDLER = re.compile(r'(Comm|Session)_set_errhandler|Errhandler_set')
 
 
@@ -135,8 +140,12 @@ def body(function, functions):
     if way == 'run_as_request':
         form = nonblocking_form(function, functions)
         status = 'status' if 'status' in function.names() else 'MPI_STATUS_IGNORE'
+        if TO_NEIGHBORS.fullmatch(function.name):
+            before = (f'if (own::has_a_neighbor_twice(comm))\n        return call_on_thread("MPI_{function.name}", {call});\n    ')
+        else:
+            before = received_from_nowhere(function, call)
         started = ', '.join([name for name in function.names() if name != 'status'] + ['fult_request'])
-        return (received_from_nowhere(function, call) + f'return run_as_request({facts(function)}, {status},\n'
+        return (before + f'return run_as_request({facts(function)}, {status},\n'
                 f'        [&](MPI_Request *fult_request) {{ return FULT_BELOW({form})({started}); }});')
     if way == 'call_and_poll':
         return f'return call_and_poll({TRIES[function.name]}, {call});'
@@ -145,6 +154,8 @@ def body(function, functions):
     if way == 'call_on_thread':
         return f'return call_on_thread("MPI_{function.name}", {call});'
     before = 'the_engine().errors_may_return();\n    ' if SETS_HANDLER.fullmatch(function.name) else ''
+    if MAKES_PERSISTENT_COLLECTIVE.fullmatch(function.name):
+        before = 'own::made_a_persistent_collective();\n    '
     return f'{before}return call_locked({call});'
 
 
