@@ -121,8 +121,7 @@ std::uint64_t memory::change(detail::atomic_operation operation, detail::atomic_
     if (!object)
         return state_->request_change(at.rank(), wanted);
     const std::uint64_t before = detail::carry_out(object, wanted);
-    if (!state_->is_own(at))
-        detail::let_others_run_after(size);
+    state_->has_accessed(at, size);
     return before;
 }
 

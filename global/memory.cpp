@@ -129,43 +129,28 @@ void memory::deallocate_symmetric(std::uint64_t offset) { state_->objects.deallo
 
 namespace {
 
-// What this process reaches is copied, at once. Otherwise false: its owner must be asked.
-bool read_here(const memory_state &state, const rank_heap &of, place from, void *to,
-               std::size_t bytes) noexcept {
-    const std::byte *const at = of.address(from);
-    if (!at)
-        return false;
-    FULT_ASSERT(bytes <= of.region.size - from.offset(), "the place is checked");
+// The bytes at `where`, which this process reaches.
+void copy(const memory_state &state, place where, void *to, const void *from, std::size_t bytes) noexcept {
     if (bytes != 0)
-        std::memcpy(to, at, bytes);
-    if (!state.is_own(from))
-        let_others_run_after(bytes);
-    return true;
-}
-
-bool write_here(const memory_state &state, const rank_heap &of, place to, const void *from,
-                std::size_t bytes) noexcept {
-    std::byte *const at = of.address(to);
-    if (!at)
-        return false;
-    if (bytes != 0)
-        std::memcpy(at, from, bytes);
-    if (!state.is_own(to))
-        let_others_run_after(bytes);
-    return true;
+        std::memcpy(to, from, bytes);
+    state.has_accessed(where, bytes);
 }
 
 } // namespace
 
 void memory::read(const char *call, place from, void *to, std::size_t bytes) {
     const rank_heap &of = state_->heap_of(call, from, bytes);
-    if (!read_here(*state_, of, from, to, bytes))
+    if (const std::byte *const at = of.address(from))
+        copy(*state_, from, to, at, bytes);
+    else
         comm::get(state_->replies, to, bytes, of.region, from.offset());
 }
 
 void memory::write(const char *call, place to, const void *from, std::size_t bytes) {
     const rank_heap &of = state_->heap_of(call, to, bytes);
-    if (!write_here(*state_, of, to, from, bytes))
+    if (std::byte *const at = of.address(to))
+        copy(*state_, to, at, from, bytes);
+    else
         comm::put(state_->replies, from, bytes, of.region, to.offset());
 }
 
@@ -236,10 +221,12 @@ void memory::read_pieces(const char *call, const pieces &from, void *to, std::si
         const place where = from.at(from.of, i);
         std::byte *const piece = static_cast<std::byte *>(to) + i * from.bytes;
         const rank_heap &of = state_->heap_of(call, where, from.bytes);
-        if (read_here(*state_, of, where, piece, from.bytes))
+        if (const std::byte *const at = of.address(where)) {
+            copy(*state_, where, piece, at, from.bytes);
             ended.arrive();
-        else
+        } else {
             comm::iget(state_->replies, piece, from.bytes, of.region, where.offset(), ended, i);
+        }
     });
 }
 
@@ -249,10 +236,12 @@ void memory::write_pieces(const char *call, const pieces &to, const void *from, 
         const place where = to.at(to.of, i);
         const std::byte *const piece = static_cast<const std::byte *>(from) + i * to.bytes;
         const rank_heap &of = state_->heap_of(call, where, to.bytes);
-        if (write_here(*state_, of, where, piece, to.bytes))
+        if (std::byte *const at = of.address(where)) {
+            copy(*state_, where, at, piece, to.bytes);
             ended.arrive();
-        else
+        } else {
             comm::iput(state_->replies, piece, to.bytes, of.region, where.offset(), ended, i);
+        }
     });
 }
 

@@ -45,11 +45,6 @@ struct rank_heap {
     }
 };
 
-// After an access of another rank's heap that did not suspend: a task that polls what others write must not
-// keep those of its worker waiting, nor the progress of messages. A long copy counts as many accesses. May
-// suspend.
-void let_others_run_after(std::size_t bytes) noexcept;
-
 struct memory_state {
     memory_state(memory &owner, comm::endpoint &ep, const memory_options &settings);
     ~memory_state() { objects.end(); }
@@ -67,6 +62,10 @@ struct memory_state {
         FULT_ASSERT(is_own(where), "only the own heap has addresses");
         return objects.begin() + where.offset();
     }
+    // After an access that did not suspend. If it was of another rank's heap, others may run: a task that
+    // polls what others write must not keep those of its worker waiting, nor the progress of messages. A long
+    // copy counts as many accesses. May suspend.
+    void has_accessed(place where, std::size_t bytes) const noexcept;
     std::uint64_t request_change(int owner, const atomic_request &wanted);
 
     memory &owner;

@@ -159,15 +159,15 @@ def micro_rows(name, found):
     """A row for each case of ours, then for each case of the peers. A key is the version, and what is particular."""
     for (version, *particular), contestant in found.items():
         ours = version == "fult"
+        heading = [*([] if ours else [version]), *particular]
         if not contestant.records:
-            case = "all" if ours else version
-            yield Row(name, case, [], "-", missing=missing_text(contestant), peer=not ours, failed=ours)
+            yield Row(name, ", ".join(heading) or "all", [], "-", missing=missing_text(contestant), peer=not ours, failed=ours)
             continue
         for record in contestant.records[0]:
             case = record["case"]
             values = values_of(contestant, case=case)
             references = values_of(contestant, "reference_value", case=case) if "reference" in record else []
-            shown = ", ".join([*([] if ours else [version]), *particular, case])
+            shown = ", ".join([*heading, case])
             reference = record.get("reference", "-")
             yield Row(name, shown, values, record["unit"], reference, references, peer=not ours)
 

@@ -140,7 +140,7 @@ bool receive_path::handle_packet(packet &p, std::size_t from) noexcept {
     peer &source = core_.peers.of(reader.source());
     // It may only have been silent, and go on: its receives have failed, and no later one gets their
     // messages.
-    if (core_.peers.has_failed(source.rank)) [[unlikely]]
+    if (source.failed.load(std::memory_order_relaxed)) [[unlikely]]
         return true;
     if (p.handled != 0) { // deferred before; its sign of life was counted then
         reader.resume_at({p.data(), p.size}, p.handled);

@@ -49,11 +49,10 @@ int endpoint::size() const noexcept { return state_ ? state_->size : 0; }
 int endpoint::world_rank(int rank) const noexcept {
     return state_ && rank >= 0 && rank < state_->size ? state_->world_rank(rank) : -1;
 }
+
 const char *endpoint::route_to(int rank) const {
     const endpoint_state &state = state_of(*this, "route_to");
-    if (rank < 0 || rank >= state.size)
-        throw std::out_of_range("fult-comm: route_to: there is no rank " + std::to_string(rank) +
-                                "; the endpoint has " + std::to_string(state.size));
+    state.check_rank("route_to", rank);
     return state.device.route_name(state.world_rank(rank));
 }
 

@@ -1,8 +1,8 @@
 /// @file
-/// Global memory: a heap on each rank, which the tasks of all ranks access by global pointers. An
-/// access within a host is a copy. A task that accesses the heap of a rank of another host suspends alone, so
-/// many of them hide the latency. Source: section 2 of
-/// PPL, "An asynchronous runtime system using RDMA and lightweight tasks".
+/// Global memory: a heap on each rank, which the tasks of all ranks access by global pointers. An access
+/// within a host is a copy. A task that accesses the heap of a rank of another host suspends alone, so many
+/// of them hide the latency. Source: section 2 of PPL, "An asynchronous runtime system using RDMA and
+/// lightweight tasks".
 #pragma once
 
 #include <fult/detail/language.hpp>

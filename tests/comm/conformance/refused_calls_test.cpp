@@ -64,6 +64,8 @@ const refused of_ranks_and_tags[] = {
     {[](things &t) { (void)t.world.mprobe(2, 1); }, "fult-comm: mprobe: there is no rank 2"},
     {[](things &t) { (void)t.world.try_mprobe(2, 1); }, "fult-comm: try_mprobe: there is no rank 2"},
     {[](things &t) { (void)t.net.route_to(3); }, "fult-comm: route_to: there is no rank 3; the job has 1"},
+    {[](things &t) { (void)t.world.route_to(3); },
+     "fult-comm: route_to: there is no rank 3; the job has 1: start the program with `fult-run -n 2`"},
     {[](things &t) { (void)t.net.has_failed(-1); },
      "fult-comm: has_failed: there is no rank -1; the job has 1"},
 };
