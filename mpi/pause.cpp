@@ -24,7 +24,8 @@ constexpr std::int64_t share_of_quiet_time = 8;
 // count.
 bool look_whether_crowded() noexcept {
     const auto processors = static_cast<unsigned>(CPU_COUNT(&fult::detail::processors_at_start()));
-    const bool all = processors == static_cast<unsigned>(::sysconf(_SC_NPROCESSORS_ONLN));
+    static const auto online = static_cast<unsigned>(::sysconf(_SC_NPROCESSORS_ONLN)); // reads a file
+    const bool all = processors == online;
     const unsigned ranks = all ? fult::detail::ranks_on_this_host() : 1;
     return ranks * static_cast<unsigned>(std::max(fult::worker_count(), 1)) > processors;
 }

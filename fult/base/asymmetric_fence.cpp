@@ -8,10 +8,20 @@
 #include "check.hpp"
 
 namespace fult::detail {
+namespace {
+
+bool register_process() noexcept {
+    return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+// A process with one thread is registered in a microsecond, one with more in 8 to 20 ms (Linux 6.18): the
+// kernel waits until each processor has switched. So it is done before the program starts threads.
+[[gnu::constructor]] void register_at_load() noexcept { register_process(); }
+
+} // namespace
 
 bool asymmetric_fence_available() noexcept {
-    static const bool available =
-        ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+    static const bool available = register_process();
     return available;
 }
 

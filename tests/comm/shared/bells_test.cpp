@@ -4,9 +4,11 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <linux/membarrier.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,6 +27,24 @@ std::vector<std::string> files_of(const std::string &base) {
         if (each.path().filename().string().starts_with(base))
             found.push_back(each.path());
     return found;
+}
+
+// Before the first test, and so before the first doorbell. The commands for which the process is registered.
+class at_start final : public ::testing::Environment {
+  public:
+    static inline long registrations = -1;
+    void SetUp() override {
+        constexpr int get_registrations = 1 << 9; // MEMBARRIER_CMD_GET_REGISTRATIONS of Linux 6.3
+        registrations = ::syscall(SYS_membarrier, get_registrations, 0, 0);
+    }
+};
+[[maybe_unused]] const auto *const added = ::testing::AddGlobalTestEnvironment(new at_start);
+
+// Later it takes milliseconds, since the program has threads.
+TEST(bells, the_process_is_registered_when_the_library_is_loaded) {
+    if (at_start::registrations < 0)
+        GTEST_SKIP() << "this kernel does not say for what a process is registered";
+    EXPECT_NE(at_start::registrations & MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0);
 }
 
 struct pair_of_bells {

@@ -1,7 +1,10 @@
 #include <atomic>
 #include <cerrno>
 #include <gtest/gtest.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
 #include <thread>
+#include <unistd.h>
 
 #include "fult/base/asymmetric_fence.hpp"
 #include "tests/support/support.hpp"
@@ -9,6 +12,25 @@
 namespace {
 
 using namespace fult::detail;
+
+// Before the first test, and so before the first runtime.
+class at_start final : public ::testing::Environment {
+  public:
+    static inline bool supported = false, registered = false;
+    void SetUp() override {
+        const long commands = ::syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+        supported = commands > 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0;
+        registered = ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+    }
+};
+[[maybe_unused]] const auto *const added = ::testing::AddGlobalTestEnvironment(new at_start);
+
+// Later it takes milliseconds, if the program has threads.
+TEST(asymmetric_fence, the_process_is_registered_when_the_library_is_loaded) {
+    if (!at_start::supported)
+        GTEST_SKIP() << "this kernel has no membarrier";
+    EXPECT_TRUE(at_start::registered);
+}
 
 TEST(asymmetric_fence, errno_stays) {
     if (!asymmetric_fence_available())
