@@ -32,6 +32,9 @@ std::span<const conformance_case> heap_cases();
 std::span<const conformance_case> random_cases();
 std::span<const conformance_case> task_cases();
 
+// Random operations from a seed: random_cases.cpp.
+void run_random_program(party &p, std::uint64_t seed);
+
 // A pointer of each rank.
 template <class T> std::vector<global_ptr<T>> all_pointers(party &p, global_ptr<T> own) {
     std::vector<global_ptr<T>> all(static_cast<std::size_t>(p.size));

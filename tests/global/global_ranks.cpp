@@ -1,11 +1,13 @@
 // The cases between processes: global_ranks [CASE]. Rank 0 prints a line per case; the exit status is 1 if
-// one failed. Not among them: `killed`, where the last rank kills itself while the others access its heap,
-// `forked`, and `missing`, where rank 0 has a function that the others do not have.
+// one failed. Not among them: `random SEED COUNT`, so many random programs from a seed on; `killed`, where
+// the last rank kills itself while the others access its heap; `forked`; and `missing`, where rank 0 has a
+// function that the others do not have.
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <memory>
 #include <numeric>
+#include <string>
 #include <string_view>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -104,6 +106,20 @@ void forked(party &p) {
         std::printf("ok forked\n");
 }
 
+// From the seed on.
+void random_programs(party &p, std::uint64_t seed, std::uint64_t count) {
+    for (const std::uint64_t end = seed + count; seed != end; ++seed) {
+        if (p.rank == 0) {
+            std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+            std::fflush(stdout);
+        }
+        run_random_program(p, seed);
+    }
+    comm::barrier(p.world);
+    if (p.rank == 0)
+        std::printf("ok random\n");
+}
+
 void missing(party &p) {
     global::memory m(p.world, {.heap = 4096});
     if (p.rank == 0) {
@@ -131,6 +147,10 @@ int main(int count, char **words) {
     try {
         if (one == "killed" || one == "killed_unmapped") {
             killed(p, one == "killed");
+            return 0;
+        }
+        if (one == "random" && count == 4) {
+            random_programs(p, std::stoull(words[2]), std::stoull(words[3]));
             return 0;
         }
         if (one == "forked") {

@@ -1,6 +1,7 @@
 // Random operations of all ranks, against an array that each rank computes for itself. All draw the same
 // operations from one seed; each executes its own. In a round, no two operations are on the same element, but
-// additions, whose order does not matter.
+// additions, whose order does not matter. Some ranks may map no heaps, so that an element is accessed both in
+// memory and by its owner.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -13,10 +14,22 @@ namespace {
 
 using random_programs::draw;
 
-enum class kind { put, put_many, iput, put_strided, scatter, signal, fetch_add, compare_exchange, count };
+enum class kind {
+    put,
+    put_many,
+    iput,
+    put_strided,
+    scatter,
+    signal,
+    fetch_add,
+    compare_exchange,
+    get_many,
+    iget,
+    count
+};
 
-constexpr std::size_t elements = 2000;
-constexpr std::size_t most_run = 40;
+constexpr std::size_t fewest_elements = 60, most_elements = 4000;
+constexpr std::size_t most_gap = 2, most_run = 40;
 
 struct operation {
     kind what{};
@@ -33,9 +46,15 @@ class program {
     program(party &p, std::uint64_t seed)
         : p_(p),
           random_(seed),
+          elements_(random_.between(fewest_elements, most_elements)),
           memory_(p.world, {.heap = 1 << 18}),
-          vector_(memory_, elements, distribution::block_cyclic(random_.between(1, 300))),
-          expected_(elements) {}
+          vector_(memory_, elements_, distribution::block_cyclic(random_.between(1, 300))),
+          expected_(elements_) {
+        const bool mixed = random_.one_in(3);
+        for (int rank = 0; rank < p.size; ++rank)
+            if (mixed && random_.one_in(2) && rank == p.rank)
+                unmap_others(p, memory_);
+    }
 
     void run(int rounds) {
         for (int round = 0; round < rounds; ++round) {
@@ -56,13 +75,15 @@ class program {
   private:
     std::vector<operation> draw_round() {
         std::vector<operation> all;
-        for (std::size_t next = 0; next + most_run < elements;) {
+        for (std::size_t next = 0; next + most_gap + most_run <= elements_;) {
             operation each;
             each.what = static_cast<kind>(random_.below(static_cast<unsigned>(kind::count)));
             each.rank = static_cast<int>(random_.below(static_cast<unsigned>(p_.size)));
-            each.first = next + random_.below(3);
+            each.first = next + random_.below(most_gap + 1);
             const bool one = each.what == kind::put || each.what == kind::compare_exchange;
             each.count = one ? 1 : random_.between(1, most_run);
+            if (!one && random_.one_in(30)) // to many owners, in several messages each
+                each.count = elements_ - each.first;
             each.value = random_.next();
             next = each.first + each.count;
             all.push_back(each);
@@ -110,9 +131,28 @@ class program {
             }
             break;
         }
+        case kind::get_many:
+            vector_.get(o.first, values);
+            check_before(o, values);
+            break;
+        case kind::iget:
+            get_all(o, values);
+            check_before(o, values);
+            break;
         case kind::count:
             break;
         }
+    }
+    // What is read in a round is not changed in it.
+    void check_before(const operation &o, const std::vector<std::uint64_t> &got) const {
+        for (std::size_t i = 0; i < o.count; ++i)
+            require_equal(got[i], expected_[o.first + i], "element " + std::to_string(o.first + i));
+    }
+    void get_all(const operation &o, std::vector<std::uint64_t> &values) {
+        std::vector<comm::request> started;
+        for (std::size_t i = 0; i < o.count; ++i)
+            started.push_back(memory_.iget(vector_.pointer(o.first + i), std::span(values).subspan(i, 1)));
+        comm::wait_all(started);
     }
     void start_all(const operation &o, const std::vector<std::uint64_t> &values) {
         std::vector<comm::request> started;
@@ -147,6 +187,8 @@ class program {
     }
 
     void apply(const operation &o) {
+        if (o.what == kind::get_many || o.what == kind::iget)
+            return;
         for (std::size_t i = 0; i < o.count; ++i)
             if (o.what == kind::fetch_add)
                 expected_[o.first + i] += o.value_of(i);
@@ -156,19 +198,30 @@ class program {
 
     // Reads in one of the ways.
     void check() {
-        std::vector<std::uint64_t> got(elements);
+        std::vector<std::uint64_t> got(elements_);
         draw own(random_.next() + static_cast<std::uint64_t>(p_.rank));
-        if (own.one_in(2)) {
+        switch (own.below(3)) {
+        case 0:
             vector_.get(0, got);
-        } else {
-            memory_.gather(pointers({.first = 0, .count = elements}), got);
+            break;
+        case 1:
+            memory_.gather(pointers({.first = 0, .count = elements_}), got);
+            break;
+        default:
+            get_cached(got);
         }
-        for (std::size_t i = 0; i < elements; ++i)
+        for (std::size_t i = 0; i < elements_; ++i)
             require_equal(got[i], expected_[i], "element " + std::to_string(i));
+    }
+    void get_cached(std::vector<std::uint64_t> &got) {
+        cache kept(memory_);
+        parallel_for(std::size_t{0}, elements_,
+                     [&](std::size_t i) { got[i] = *kept.get(vector_.pointer(i)); });
     }
 
     party &p_;
     draw random_;
+    const std::size_t elements_;
     memory memory_;
     global_vector<std::uint64_t> vector_;
     std::vector<std::uint64_t> expected_;
@@ -182,6 +235,8 @@ void random_operations(party &p) {
 constexpr conformance_case cases[] = {{"random_operations", random_operations}};
 
 } // namespace
+
+void run_random_program(party &p, std::uint64_t seed) { program(p, seed).run(6); }
 
 std::span<const conformance_case> random_cases() { return cases; }
 

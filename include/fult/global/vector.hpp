@@ -1,7 +1,6 @@
 /// @file
 /// Global vectors: arrays whose elements are distributed over the heaps of all ranks. Source: section 2.3 of
-/// PPL
-/// ("gvec"): the parts of the ranks have the same offset, so each rank can compute where an element is.
+/// PPL ("gvec"): the parts of the ranks have the same offset, so each rank can compute where an element is.
 #pragma once
 
 #include <algorithm>
