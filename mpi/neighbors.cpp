@@ -17,7 +17,7 @@ bool has_a_neighbor_twice([[maybe_unused]] MPI_Comm comm) noexcept {
     const auto count = static_cast<std::size_t>(dimensions);
     const std::unique_ptr<int[]> numbers(new (std::nothrow) int[3 * count]);
     if (!numbers)
-        return false;
+        return true; // the call itself is right in any case
     int *const lengths = numbers.get(), *const periods = lengths + count;
     if (FULT_BELOW(Cart_get)(comm, dimensions, lengths, periods, periods + count) != MPI_SUCCESS)
         return false;

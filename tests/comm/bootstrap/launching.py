@@ -13,6 +13,8 @@ import uuid
 
 # Ranks need not come, nor show life, within any time, unless a test sets other limits: these are the largest.
 PATIENT = {'FULT_COMM_TIMEOUT': '86400', 'FULT_COMM_HEARTBEAT': '3600'}
+# Ranks of this host that send as between hosts, over the loopback interface.
+NETWORK = {'FULT_COMM_SAME_HOST': 'none', 'FULT_COMM_INTERFACE': '127.0.0.1'}
 
 
 def take_option(name, default=None):

@@ -7,10 +7,9 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'bootstrap'))
-from launching import Skipped, cases_of, expect, main, run  # noqa: E402
+from launching import NETWORK, Skipped, cases_of, expect, main, run  # noqa: E402
 
 FULT_RUN, PROGRAM = (os.path.abspath(a) for a in sys.argv[1:3])
-NETWORK = {'FULT_COMM_SAME_HOST': 'none', 'FULT_COMM_INTERFACE': '127.0.0.1'}
 
 
 def ranks(number, *arguments, options=(), **environment):

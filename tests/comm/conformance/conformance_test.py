@@ -14,12 +14,11 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'bootstrap'))
-from launching import Job, Skipped, cases_of, expect, main, run, take_option, until  # noqa: E402
+from launching import NETWORK, Job, Skipped, cases_of, expect, main, run, take_option, until  # noqa: E402
 
 LONG = take_option('long')  # all cases where others are enough to show that a way works
 FULT_RUN, PROGRAM, STRANGER = (os.path.abspath(a) for a in sys.argv[1:4])
 SLOW = sys.argv[4:] == ['slow']
-NETWORK = {'FULT_COMM_SAME_HOST': 'none', 'FULT_COMM_INTERFACE': '127.0.0.1'}
 # If ranks share processors, each message over the network costs a process switch or two.
 SOME = ['sizes_unexpected', 'pieces', 'truncation', 'wait_for_any', 'one_tag', 'late_endpoint', 'queued', 'wildcards',
         'put_with_signal', 'refused_accesses', 'region_ends_in_use', 'listed', 'some_ranks', 'many_subsets_at_once',

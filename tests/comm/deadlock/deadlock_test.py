@@ -10,10 +10,9 @@ import sys
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'bootstrap'))
-from launching import Job, Skipped, cases_of, expect, main, run, until  # noqa: E402
+from launching import NETWORK, Job, Skipped, cases_of, expect, main, run, until  # noqa: E402
 
 FULT_RUN, PROGRAM = (os.path.abspath(a) for a in sys.argv[1:3])
-NETWORK = {'FULT_COMM_SAME_HOST': 'none', 'FULT_COMM_INTERFACE': '127.0.0.1'}
 DEDICATED = {'FULT_COMM_SERVER': 'dedicated'}
 FIRST_LINE = 'deadlock across ranks: every task of all'
 ABORTED = 128 + signal.SIGABRT

@@ -9,19 +9,17 @@ Prints the options that repeat each program before it runs. Without --seed, the 
 nothing depends on time: no rank counts as hanging or silent, so none is killed over a network, where only silence
 shows it.
 """
-import argparse
 import os
 import random
 import re
 import signal
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'bootstrap'))
-from launching import Job  # noqa: E402
+from launching import NETWORK, Job  # noqa: E402
+from seeds import parser_of_seeds, run_all  # noqa: E402
 
-NETWORK = {'FULT_COMM_SAME_HOST': 'none', 'FULT_COMM_INTERFACE': '127.0.0.1'}
 TRANSPORTS = {
     'shared': {},
     'net': {**NETWORK, 'FULT_COMM_NETWORK': 'net'},
@@ -32,12 +30,7 @@ FAULTS = ['kill', 'stop', 'slow', 'scarce', 'fds', 'silent']
 
 
 def arguments():
-    parser = argparse.ArgumentParser()
-    parser.add_argument('fult_run')
-    parser.add_argument('program')
-    parser.add_argument('--seed', type=int)
-    parser.add_argument('--count', type=int, help='programs; with neither this nor --seconds, one')
-    parser.add_argument('--seconds', type=float, help='begin no program after so many')
+    parser = parser_of_seeds()
     parser.add_argument('--ranks', type=int)
     parser.add_argument('--transport', help='one, or some with commas: ' + ', '.join(TRANSPORTS))
     parser.add_argument('--faults', help='some with commas, or none: ' + ', '.join(FAULTS))
@@ -46,7 +39,6 @@ def arguments():
     parser.add_argument('--workers')
     parser.add_argument('--limit', type=int, default=60, help='seconds without a step that count as a hang; 0: none do')
     parser.add_argument('--heartbeat', default='10', help='seconds of silence after which a rank counts as dead')
-    parser.add_argument('--keep-on', action='store_true', help='go on after a failure')
     return parser.parse_args()
 
 
@@ -150,25 +142,7 @@ def attempt(given, program):
 
 def main():
     given = arguments()
-    fresh = time.time_ns() // 1000 % 1_000_000_000  # time: measured, not judged
-    seed = given.seed if given.seed is not None else fresh
-    now = time.monotonic  # time: measured, not judged
-    begin, done, failed = now(), 0, 0
-    while True:
-        program = Program(given, seed + done)
-        print(program, flush=True)
-        wrong, err = attempt(given, program)
-        done += 1
-        if wrong:
-            failed += 1
-            print(f'FAILED: {program}: {wrong}\n{err[-12000:]}', flush=True)
-            if not given.keep_on:
-                break
-        over = given.seconds is not None and now() - begin > given.seconds
-        if over or (given.count is not None and done >= given.count) or (given.count is None and given.seconds is None):
-            break
-    print(f'{done} programs, {failed} failed, {now() - begin:.0f} s')
-    return 1 if failed else 0
+    return run_all(given, lambda seed: Program(given, seed), lambda program: attempt(given, program))
 
 
 sys.exit(main())
