@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
+#include <new>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -104,6 +105,17 @@ unsigned processor_quota(const std::string &root) {
                 break;
         }
     return static_cast<unsigned>(std::min(least, most));
+}
+
+unsigned processor_quota() noexcept {
+    static const unsigned at_first = [] {
+        try {
+            return processor_quota("");
+        } catch (const std::bad_alloc &) {
+            return 0u;
+        }
+    }();
+    return at_first;
 }
 
 } // namespace fult::detail

@@ -56,7 +56,7 @@ int omp_get_thread_num() { return static_cast<int>(current_task()->self->number)
 int omp_get_num_threads() { return static_cast<int>(current_task()->in()->size); }
 int omp_get_max_threads() {
     const int n = icvs().threads;
-    return n > 0 ? n : processors();
+    return n > 0 ? n : usual_threads();
 }
 int omp_get_num_procs() { return processors(); }
 int omp_in_parallel() { return current_task()->in()->active_level > 0; }

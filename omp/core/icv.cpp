@@ -1,5 +1,6 @@
 #include "icv.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +15,7 @@
 #include "cancel.hpp"
 #include "environment.hpp"
 #include "error.hpp"
+#include "fult/base/processor_quota.hpp"
 #include "place_list.hpp"
 #include "priority.hpp"
 #include "threads.hpp"
@@ -34,6 +36,11 @@ const cpu_set_t &processors_at_start() noexcept {
 int processors() noexcept {
     static const int count = CPU_COUNT(&processors_at_start());
     return count;
+}
+
+int usual_threads() noexcept {
+    const unsigned quota = detail::processor_quota();
+    return quota != 0 ? std::min(processors(), static_cast<int>(quota)) : processors();
 }
 
 namespace {
@@ -215,7 +222,7 @@ void display_environment(bool verbose) {
     std::fprintf(stderr, "  [host] OMP_NESTED = '%s'\n", bool_text(p.first.max_active_levels > 1));
     std::fprintf(stderr, "  [host] OMP_NUM_THREADS = '");
     if (p.thread_levels == 0)
-        std::fprintf(stderr, "%d", processors());
+        std::fprintf(stderr, "%d", usual_threads());
     for (int i = 0; i < p.thread_levels; ++i)
         std::fprintf(stderr, "%s%d", i ? "," : "", p.thread_list[i]);
     std::fprintf(stderr, "'\n");

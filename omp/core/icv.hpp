@@ -16,7 +16,7 @@ inline constexpr int no_thread_limit = 0x7fffffff;
 
 // Immutable once tasks share it: a task that changes a variable gets a copy.
 struct icv_set {
-    int threads = 0; // of the next region; 0: the number of processors
+    int threads = 0; // of the next region; 0: usual_threads()
     bool dynamic = false;
     schedule_kind schedule = schedule_kind::by_compiler; // neither OMP_SCHEDULE nor the program has set it
     bool monotonic = false;
@@ -74,6 +74,7 @@ struct program_icvs {
 
 program_icvs &icvs_of_program();                 // read from the environment on the first call
 int processors() noexcept;                       // that this process may use
+int usual_threads() noexcept;                    // of these, as many as a quota of its control group leaves
 const cpu_set_t &processors_at_start() noexcept; // these: the mask before any thread was bound
 void display_environment(bool verbose);
 

@@ -251,9 +251,9 @@ unsigned resolve_size(const omp_task *me, unsigned asked) {
         return 1;
     if (asked == 0)
         asked = me->icvs()->threads > 0 ? static_cast<unsigned>(me->icvs()->threads)
-                                        : static_cast<unsigned>(processors());
+                                        : static_cast<unsigned>(usual_threads());
     if (me->icvs()->dynamic)
-        asked = std::min(asked, static_cast<unsigned>(processors()));
+        asked = std::min(asked, static_cast<unsigned>(usual_threads()));
     return std::max(1u, std::min(asked, static_cast<unsigned>(me->icvs()->thread_limit)));
 }
 
@@ -264,7 +264,7 @@ unsigned workers_for(const omp_task &me, unsigned size) noexcept {
     if (v.max_active_levels < 2)
         return size;
     const program_icvs &p = icvs_of_program();
-    const long most = std::min(processors(), v.thread_limit);
+    const long most = std::min(usual_threads(), v.thread_limit);
     long product = p.thread_levels > 1 ? 1 : most;
     for (int i = 0; i < p.thread_levels && product < most; ++i)
         product *= p.thread_list[i];

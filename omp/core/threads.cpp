@@ -58,7 +58,8 @@ unsigned idle_spin(unsigned usual, unsigned threads) noexcept {
     constexpr unsigned active = 10'000;
     if (icvs_of_program().wait_passive)
         return 0;
-    return icvs_of_program().wait_active && threads <= static_cast<unsigned>(processors()) ? active : usual;
+    return icvs_of_program().wait_active && threads <= static_cast<unsigned>(usual_threads()) ? active
+                                                                                              : usual;
 }
 
 fult::options options_for(unsigned threads) {
@@ -88,7 +89,7 @@ void start(unsigned threads) {
     // Worker 0 is a thread of the library's: its main task never ends. There will be no other start, so
     // there are threads enough for regions of the usual size.
     const int usual = icvs_of_program().first.threads;
-    threads = std::max(threads, static_cast<unsigned>(usual > 0 ? usual : processors()));
+    threads = std::max(threads, static_cast<unsigned>(usual > 0 ? usual : usual_threads()));
     std::atomic<int> done{0};
     std::exception_ptr error;
     std::thread([&done, &error, threads] {
@@ -176,7 +177,7 @@ unsigned begin_with_workers(unsigned together) {
     together = std::min(together, now);
     if (together > used_together || !is_own()) {
         used_together = together;
-        const bool shares = together > static_cast<unsigned>(processors());
+        const bool shares = together > static_cast<unsigned>(usual_threads());
         detail::share_processors(shares);
         join_gate::set_patience(shares || icvs_of_program().wait_passive);
     }
@@ -388,5 +389,5 @@ void set_current_task(omp_task *f) noexcept {
 
 void fult_omp_start_runtime() {
     const int usual = fult::omp::icvs_of_program().first.threads;
-    fult::omp::ensure_workers(static_cast<unsigned>(usual > 0 ? usual : fult::omp::processors()));
+    fult::omp::ensure_workers(static_cast<unsigned>(usual > 0 ? usual : fult::omp::usual_threads()));
 }
