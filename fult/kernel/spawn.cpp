@@ -45,13 +45,17 @@ task *admit(task *t, const worker &home) {
     return t;
 }
 
-[[noreturn]] void throw_no_slot(const worker &home) {
-    throw std::system_error(
-        std::make_error_code(std::errc::resource_unavailable_try_again),
+[[noreturn]] void throw_no_slot(worker &home) {
+    const std::string table =
         "fult: spawn: the table of " +
-            (home.has_thread() ? "worker " + std::to_string(home.index) : std::string("foreign threads")) +
-            " is full (" + std::to_string(home.team.opts.max_tasks) +
-            " living tasks); join some, or raise FULT_MAX_TASKS");
+        (home.has_thread() ? "worker " + std::to_string(home.index) : std::string("foreign threads"));
+    const auto why = std::make_error_code(std::errc::resource_unavailable_try_again);
+    if (const std::size_t slots = home.slots.slots_if_short(&home != this_worker()); slots != 0)
+        throw std::system_error(why, table + " is full (" + std::to_string(slots) +
+                                         " living tasks, and the system has no memory or addresses for "
+                                         "more); join some, or raise `ulimit -v`");
+    throw std::system_error(why, table + " is full (" + std::to_string(home.team.opts.max_tasks) +
+                                     " living tasks); join some, or raise FULT_MAX_TASKS");
 }
 
 // If the last stack could not be allocated, a spawn first tries to allocate one.
@@ -96,7 +100,7 @@ void prepare_locals(task_extras &extras, const spawn_options &wanted) {
         inherit_locals(extras);
 }
 
-task *require_slot(task *t, const worker &home) {
+task *require_slot(task *t, worker &home) {
     if (!t)
         throw_no_slot(home);
     return t;

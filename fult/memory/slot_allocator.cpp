@@ -15,17 +15,16 @@ constexpr std::uint64_t lowest_bits(int count) noexcept {
 } // namespace
 
 void slot_allocator::open(worker_hot *home, slot_run *run, std::uint32_t first, std::uint32_t limit,
-                          std::uint64_t last_slots) noexcept {
+                          std::uint64_t last_slots, half_memory *memory) noexcept {
     home_ = home;
     words_ = slot_words(home);
     run_ = run;
-    first_ = first;
-    limit_ = limit;
+    first_ = current_word_ = first;
+    limit_ = bound_ = limit;
     last_slots_ = last_slots;
-    used_ = 1;
-    // untouched memory is zero, which is the state of an unused descriptor
-    words_[first].free = slots_of(first);
-    start_run(first, std::countr_zero(usable_slots));
+    memory_ = memory;
+    if (!memory_ || memory_->usable() != 0)
+        use_new_word();
 }
 
 // Makes the consecutive free slots of a word, from `first` on, the run.
@@ -72,10 +71,20 @@ bool slot_allocator::refill() noexcept {
     return true;
 }
 
+// All that follows a word's first use lies in usable memory: its bits, in whatever words, are of its slots.
+bool slot_allocator::has_memory_for_new_word() noexcept {
+    if (!memory_ || used_ < memory_->usable())
+        return true;
+    const bool grown = memory_->grow();
+    bound_ = grown ? limit_ : used_;
+    return grown;
+}
+
 bool slot_allocator::use_new_word() noexcept {
-    if (used_ == limit_)
+    if (used_ == limit_ || !has_memory_for_new_word())
         return false;
     const std::uint32_t w = first_ + used_++;
+    // untouched memory is zero, which is the state of an unused descriptor
     words_[w].free = slots_of(w);
     start_run(w, std::countr_zero(usable_slots));
     return true;
@@ -91,14 +100,14 @@ bool slot_allocator::use_empty_word() noexcept {
 
 void slot_allocator::begin_apart() noexcept {
     end_run();
-    if (!use_empty_word() && !(drain() && use_empty_word()) && used_ < limit_ / 4)
+    if (!use_empty_word() && !(drain() && use_empty_word()) && used_ < bound_ / 4)
         use_new_word();
 }
 
 bool slot_allocator::allows_new_word() noexcept {
     if (used_ < few_words)
         return true;
-    if (allowed_ == 0 || used_ >= limit_ / 4)
+    if (allowed_ == 0 || used_ >= bound_ / 4)
         return false;
     --allowed_;
     return true;

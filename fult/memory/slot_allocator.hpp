@@ -7,19 +7,17 @@
 
 #include "fult/base/bit_tree.hpp"
 #include "fult/tasks/public_words.hpp"
+#include "home_memory.hpp"
 
 namespace fult::detail {
-
-inline constexpr std::uint32_t half_slots = max_slots / 2;
-inline constexpr std::uint32_t half_words = half_slots / 64;
 
 class slot_allocator {
   public:
     // Manages words [first, first + limit) of the home; last_slots are the usable slots of the last word. No
     // slot is used yet. `run` is the place of the current run: where the owner's fast path reads it, or
-    // elsewhere.
+    // elsewhere. `memory` is that of these words, and grows as they are used; without it, all is usable.
     void open(worker_hot *home, slot_run *run, std::uint32_t first, std::uint32_t limit,
-              std::uint64_t last_slots = usable_slots) noexcept;
+              std::uint64_t last_slots = usable_slots, half_memory *memory = nullptr) noexcept;
 
     // Returns the descriptor of a low free slot; nullptr at the limit.
     task *take() noexcept;
@@ -60,7 +58,13 @@ class slot_allocator {
     // True if the next slot begins a new run and a quarter of all slots is taken (the lowest slots are taken
     // first).
     bool is_far_ahead() const noexcept {
-        return run_->next == run_->end && current_word_ - first_ >= limit_ / 4;
+        return run_->next == run_->end && current_word_ - first_ >= bound_ / 4;
+    }
+
+    // The number of slots that there are, if that is less than the limit: the system has refused the memory
+    // of more. 0: it has not.
+    std::size_t slots_if_short() const noexcept {
+        return bound_ < limit_ ? std::size_t{bound_} * slots_in_word : 0;
     }
 
     // Gives back the memory of descriptors in wholly free words, except the lowest few thousand.
@@ -86,6 +90,7 @@ class slot_allocator {
     }
     bool refill() noexcept;
     bool use_new_word() noexcept;
+    bool has_memory_for_new_word() noexcept;
     bool use_empty_word() noexcept;
     bool drain() noexcept;
     void start_run(std::uint32_t word, int first) noexcept;
@@ -102,6 +107,8 @@ class slot_allocator {
     slot_run *run_ = nullptr;
     std::uint32_t first_ = 0;
     std::uint32_t limit_ = 0;
+    half_memory *memory_ = nullptr;
+    std::uint32_t bound_ = 0; // limit_, or what is usable where the system has refused more
     std::uint64_t last_slots_ = usable_slots;
     std::uint32_t used_ = 0;    // number of words that were ever in use
     std::uint32_t allowed_ = 0; // new words for trees that resume

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <span>
 
+#include <fult/detail/layout.hpp>
+
 namespace fult::detail {
 
 class spawn_sites {
@@ -17,13 +19,21 @@ class spawn_sites {
 
     static constexpr std::size_t frames = 6; // most that are recorded of a task
 
-    void open() noexcept; // before, and if memory cannot be allocated, nothing is recorded
+    void open() noexcept; // before, and where memory cannot be allocated, nothing is recorded
     void record(std::uint32_t slot) noexcept; // called by the spawner
     // Stores a task's frames, innermost first. Returns their number.
     std::size_t read(std::uint32_t slot, std::span<void *> into) const noexcept;
 
   private:
-    std::atomic<void *> *all_ = nullptr; // `frames` entries per slot
+    using frame = std::atomic<void *>;
+    static constexpr std::uint32_t chunk_slots = 4096;
+    static constexpr std::size_t chunks = max_slots / chunk_slots;
+
+    frame *entries_of(std::uint32_t slot) const noexcept;
+    frame *make_entries(std::uint32_t slot) noexcept;
+
+    // `frames` entries per slot, in chunks that are mapped when a slot of theirs is first recorded
+    std::atomic<frame *> *chunks_ = nullptr;
 };
 
 } // namespace fult::detail

@@ -140,14 +140,18 @@ stack *stack_pool::prepare(std::byte *base, std::size_t bytes) noexcept {
     return s;
 }
 
-bool stack_pool::grow() noexcept {
-    // smaller slabs if memory is scarce
+// Reserves addresses for more stacks: for many at once, but where addresses are limited, for a quarter of
+// what there is. Called under the lock.
+bool stack_pool::reserve_slab() noexcept {
     const std::size_t each = settings_.size + guard_;
-    for (std::size_t count = slab_stacks; count > 0; count /= 4) {
+    const std::size_t most =
+        has_address_space_limit() ? std::clamp<std::size_t>(mapped_ / 4, 1, slab_stacks) : slab_stacks;
+    // smaller slabs if addresses are scarce
+    for (std::size_t count = most; count > 0; count /= 4) {
         std::size_t bytes = 0;
         if (__builtin_mul_overflow(count, each, &bytes))
             continue;
-        auto *begin = static_cast<std::byte *>(map_pages(bytes));
+        auto *begin = static_cast<std::byte *>(reserve_pages(bytes));
         if (!begin)
             continue;
         ::madvise(begin, bytes, MADV_NOHUGEPAGE); // a huge page per stack would be wholly resident
@@ -159,12 +163,30 @@ bool stack_pool::grow() noexcept {
             return false;
         }
         slabs_.push_back({begin, bytes});
-        for (std::size_t i = count; i-- > 0;)
-            cold_.push_back(begin + i * each);
-        mapped_ += count;
+        fresh_ = begin;
+        fresh_end_ = begin + bytes;
         return true;
     }
     return false;
+}
+
+// The next stacks of the slab: one while there are few, as where memory is locked the kernel fills each of
+// them. Guards of mprotect just stay inaccessible. Called under the lock.
+bool stack_pool::make_more_usable() noexcept {
+    if (fresh_ == fresh_end_ && !reserve_slab())
+        return false;
+    const std::size_t each = settings_.size + guard_;
+    const auto left = static_cast<std::size_t>(fresh_end_ - fresh_) / each;
+    const bool splits = guard_ != 0 && !madvise_guards_ && split_budget_ > 0;
+    const std::size_t count = splits ? 1 : std::clamp<std::size_t>(mapped_ / 8, 1, left);
+    const std::size_t below = splits ? guard_ : 0;
+    if (!make_usable(fresh_ + below, count * each - below))
+        return false;
+    for (std::size_t i = count; i-- > 0;)
+        cold_.push_back(fresh_ + i * each); // has room: reserve_slab
+    fresh_ += count * each;
+    mapped_ += count;
+    return true;
 }
 
 // Called under the lock.
@@ -176,14 +198,25 @@ stack *stack_pool::pop_hot() noexcept {
 }
 
 stack *stack_pool::acquire(std::size_t count) noexcept {
-    stack *chain = nullptr;
     const std::lock_guard guard(lock_);
+    return take(count);
+}
+
+stack *stack_pool::acquire_some() noexcept {
+    constexpr std::size_t most = 8;
+    const std::lock_guard guard(lock_);
+    return take(std::clamp<std::size_t>(std::max(hot_count_, mapped_ / 8), 1, most));
+}
+
+// Called under the lock.
+stack *stack_pool::take(std::size_t count) noexcept {
     FULT_ASSERT(is_consistent());
+    stack *chain = nullptr;
     for (; count > 0; --count) {
         stack *s;
         if (hot_) {
             s = pop_hot();
-        } else if (!cold_.empty() || grow()) {
+        } else if (!cold_.empty() || make_more_usable()) {
             std::byte *base = cold_.back();
             cold_.pop_back();
             s = prepare(base, settings_.size + guard_);
@@ -221,7 +254,7 @@ void stack_pool::discard(stack *s) noexcept {
     const bool split = s->split; // read before its record is discarded
     discard_pages(s->low(), s->usable());
     split_budget_ += split ? 1 : 0; // its guard stays, and is counted again when the stack is reused
-    cold_.push_back(base);          // never allocates: grow has reserved an entry for each stack
+    cold_.push_back(base);          // never allocates: reserve_slab has reserved an entry for each stack
 }
 
 // Called under the lock.

@@ -1,4 +1,5 @@
-// Stacks: mapped in slabs, reused while hot, given back to the system above a cap.
+// Stacks: reserved in slabs, made usable as they are needed, reused while hot, given back to the system above
+// a cap.
 #pragma once
 
 #include <chrono>
@@ -38,6 +39,9 @@ class stack_pool {
 
     // A chain (by next) of up to `count` ordinary stacks; nullptr if memory cannot be allocated.
     stack *acquire(std::size_t count) noexcept;
+    // A chain of as many as a worker needs soon: up to 8, but not more than an eighth of those that exist,
+    // unless they are idle and resident.
+    stack *acquire_some() noexcept;
     // Takes a chain back. Stacks beyond settings.kept give their memory back to the system: at once if
     // trim_after is 0, else when they were not used for that time, so that waves of suspended tasks reuse
     // them.
@@ -51,7 +55,7 @@ class stack_pool {
     // Gives back the memory of all but a few idle stacks.
     void trim() noexcept;
 
-    // The kind of guards in use, and the number of ordinary stacks.
+    // The kind of guards in use, and the number of ordinary stacks that were ever in use.
     const char *guard_name() const noexcept;
     std::size_t mapped() const noexcept;
     std::size_t resident_idle() const noexcept;
@@ -63,7 +67,9 @@ class stack_pool {
         std::size_t bytes;
     };
 
-    bool grow() noexcept;
+    bool reserve_slab() noexcept;
+    bool make_more_usable() noexcept;
+    stack *take(std::size_t count) noexcept;
     // Holds between calls, under the lock. Each ordinary stack is in use, hot or cold; `cold_` has room for
     // all of them.
     bool is_consistent() const noexcept {
@@ -93,6 +99,9 @@ class stack_pool {
     std::size_t surplus_ = 0;       // stacks to discard, as of last_trim_
     std::vector<std::byte *> cold_; // bases of stacks whose memory was given back or never touched
     std::vector<slab> slabs_;
+    // Of the last slab, the part that was never usable.
+    std::byte *fresh_ = nullptr;
+    std::byte *fresh_end_ = nullptr;
     static constexpr std::size_t max_sized = 16;
     stack *sized_[max_sized]{}; // idle, oldest first
     std::size_t sized_count_ = 0;

@@ -1,7 +1,9 @@
 #include "virtual_memory.hpp"
 
+#include <cerrno>
 #include <cstdint>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <fult/detail/address.hpp>
@@ -19,6 +21,17 @@ std::size_t page_size() noexcept {
 void *map_pages(std::size_t bytes) noexcept {
     void *begin = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
     return begin == MAP_FAILED ? nullptr : begin;
+}
+
+bool map_pages_at(void *begin, std::size_t bytes) noexcept {
+    void *const there = ::mmap(begin, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE, -1, 0);
+    if (there == begin)
+        return true;
+    if (there != MAP_FAILED) { // before Linux 4.17 the flag is ignored
+        ::munmap(there, bytes);
+        errno = EEXIST;
+    }
+    return false;
 }
 
 void unmap_pages(void *begin, std::size_t bytes) noexcept { ::munmap(begin, bytes); }
@@ -46,8 +59,19 @@ void *reserve_aligned(std::size_t bytes, std::size_t alignment, void *preferred)
     return at_address<void>(aligned);
 }
 
+void *reserve_pages(std::size_t bytes) noexcept {
+    void *begin = ::mmap(nullptr, bytes, PROT_NONE, flags, -1, 0);
+    return begin == MAP_FAILED ? nullptr : begin;
+}
+
 bool make_usable(void *begin, std::size_t bytes) noexcept {
     return ::mprotect(begin, bytes, PROT_READ | PROT_WRITE) == 0;
+}
+
+std::size_t address_space_limit() noexcept {
+    rlimit most{};
+    return ::getrlimit(RLIMIT_AS, &most) != 0 || most.rlim_cur == RLIM_INFINITY ? ~std::size_t{0}
+                                                                                : most.rlim_cur;
 }
 
 void prefer_huge_pages(void *begin, std::size_t bytes) noexcept { ::madvise(begin, bytes, MADV_HUGEPAGE); }

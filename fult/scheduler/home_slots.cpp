@@ -17,11 +17,11 @@ namespace {
 
 } // namespace
 
-void home_slots::open(worker_hot *home, bool hides_run, std::size_t max_tasks) noexcept {
+void home_slots::open(worker_hot *home, bool hides_run, std::size_t max_tasks, home_memory &memory) noexcept {
     const auto limit = static_cast<std::uint32_t>(words_for(max_tasks));
     const std::uint64_t last = last_slots_for(max_tasks);
-    own_.open(home, hides_run ? &hidden_run_ : &home->run, 0, limit, last);
-    shared_.open(home, &shared_run_, half_words, limit, last);
+    own_.open(home, hides_run ? &hidden_run_ : &home->run, 0, limit, last, &memory.lower);
+    shared_.open(home, &shared_run_, half_words, limit, last, &memory.upper);
 }
 
 task *home_slots::take_own() noexcept {
@@ -61,6 +61,13 @@ void home_slots::trim_shared() noexcept {
 std::uint64_t home_slots::count_living() noexcept {
     const std::lock_guard guard(lock_);
     return own_.count_taken() + shared_.count_taken();
+}
+
+std::size_t home_slots::slots_if_short(bool shared) noexcept {
+    if (!shared)
+        return own_.slots_if_short();
+    const std::lock_guard guard(lock_);
+    return shared_.slots_if_short();
 }
 
 std::uint64_t home_slots::count_ended() noexcept {

@@ -8,6 +8,7 @@
 #include <fult/detail/layout.hpp>
 
 #include "fult/base/spin_lock.hpp"
+#include "fult/memory/home_memory.hpp"
 #include "fult/memory/slot_allocator.hpp"
 #include "ready_set.hpp"
 
@@ -17,8 +18,8 @@ class home_slots {
   public:
     explicit home_slots(ready_set &tasks) noexcept : tasks_(tasks) {}
     // The run of the own slots is hidden if every spawn must take the slow path: the fast path then finds no
-    // slot.
-    void open(worker_hot *home, bool hides_run, std::size_t max_tasks) noexcept;
+    // slot. The memory grows with the slots in use.
+    void open(worker_hot *home, bool hides_run, std::size_t max_tasks, home_memory &memory) noexcept;
 
     // The worker's own ----------------------------------------------------------------------------------------------------------
     task *take_own() noexcept; // nullptr at the limit
@@ -45,6 +46,8 @@ class home_slots {
     // Any thread ------------------------------------------------------------------------------------------------------------------
     task *take_shared() noexcept;
     void trim_shared() noexcept;
+    // As slot_allocator's, of one half. The own half is the worker's to ask for.
+    std::size_t slots_if_short(bool shared) noexcept;
     std::uint64_t count_living() noexcept; // number of taken slots; exact while no task is spawned
     std::uint64_t count_ended() noexcept;  // of these, slots of tasks that have ended and were not joined
 

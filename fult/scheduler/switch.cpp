@@ -149,13 +149,12 @@ bool stack_cache::open() noexcept {
 }
 
 stack *stack_cache::take_from_pool(const task *t) noexcept {
-    constexpr std::size_t batch = 8;
     stack *s = nullptr;
     if (t->extras && t->extras->stack_size > team_.stacks.ordinary_size()) {
         s = team_.stacks.acquire_sized(t->extras->stack_size);
     } else if (first_) {
         return pop();
-    } else if ((s = team_.stacks.acquire(batch))) {
+    } else if ((s = team_.stacks.acquire_some())) {
         first_ = s->next;
         for (const stack *each = first_; each; each = each->next)
             ++count_;

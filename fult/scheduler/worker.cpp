@@ -13,7 +13,6 @@
 #include <fult/detail/forked.hpp>
 
 #include "fult/base/sanitizer.hpp"
-#include "fult/memory/home_memory.hpp"
 #include "processors.hpp"
 
 // The values seen by the fast paths on a foreign thread: no free slot, and a stack that is always too low.
@@ -37,20 +36,20 @@ namespace fult::detail {
 
 static_assert(sizeof(worker) <= worker_room);
 
-worker::worker(worker_team &owner, unsigned number) noexcept
-    : team(owner), index(number), neighbours(number + 1) {
+worker::worker(worker_team &owner, unsigned number, const home_memory &memory) noexcept
+    : team(owner), index(number), neighbours(number + 1), memory_(memory) {
     // With spawn_sites on, the run of slots is hidden so that every spawn takes the slow path.
-    slots.open(this, !owner.private_words || owner.opts.spawn_sites, owner.opts.max_tasks);
+    slots.open(this, !owner.private_words || owner.opts.spawn_sites, owner.opts.max_tasks, memory_);
     tasks.open(this, owner.opts);
-    tasks.mark_used(half_words);
     if (owner.crowd.exists() && has_thread())
         tasks.show_in(owner.crowd.shown, index);
 }
 
 worker *worker::create(worker_team &owner, unsigned index) {
     const unsigned number = index == worker_team::foreign_index ? 0 : index + 1;
-    auto *made = ::new (map_home(owner.opts.max_tasks, number, std::max(owner.count(), number) + 1))
-        worker(owner, index);
+    const home_memory memory =
+        map_home(sizeof(worker), owner.opts.max_tasks, number, std::max(owner.count(), number) + 1);
+    auto *made = ::new (memory.begin) worker(owner, index, memory);
     if (owner.opts.spawn_sites)
         made->sites.open();
     return made;
@@ -59,8 +58,9 @@ worker *worker::create(worker_team &owner, unsigned index) {
 void worker::destroy(worker *w) noexcept {
     if (w->scheduler_stack_)
         w->team.stacks.release(w->scheduler_stack_);
+    home_memory memory = w->memory_;
     w->~worker();
-    unmap_home(w);
+    unmap_home(memory);
 }
 
 void worker::enter_thread() {

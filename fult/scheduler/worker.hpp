@@ -18,6 +18,7 @@
 
 #include "fult/base/random.hpp"
 #include "fult/base/spin_lock.hpp"
+#include "fult/memory/home_memory.hpp"
 #include "fult/memory/spawn_sites.hpp"
 #include "fult/memory/stack.hpp"
 #include "home_slots.hpp"
@@ -218,7 +219,7 @@ class alignas(cache_line) worker : public worker_hot {
     void adopt_main(task *main, stack *its_stack) noexcept;
 
   private:
-    worker(worker_team &owner, unsigned index) noexcept;
+    worker(worker_team &owner, unsigned index, const home_memory &memory) noexcept;
 
     // Switching (switch.hpp, switch.cpp)
     static void stack_main(jump_result in) noexcept;
@@ -235,6 +236,7 @@ class alignas(cache_line) worker : public worker_hot {
     task *pick_from_sources(bool yielding) noexcept;
     task *pick_started(bool fair) noexcept;
     task *find_task() noexcept;
+    home_memory memory_; // in which this lies
     spin_lock extras_lock_;
 
     stack *current_stack_ = nullptr;    // the stack that is running

@@ -101,6 +101,38 @@ TEST_P(resources, the_limit_on_tasks) {
     foreign.join();
 }
 
+// The system refuses the memory of more slots: the table is full, until it no longer does.
+TEST_P(resources, a_table_that_cannot_grow) {
+    const runtime running(workers(GetParam()));
+    std::vector<handle<int>> all;
+    all.reserve(10'000);
+    std::string said;
+    mprotect_plan.arm(0);
+    while (said.empty() && all.size() < 10'000)
+        try {
+            all.push_back(spawn([] { return 1; }));
+        } catch (const std::system_error &error) {
+            said = error.what();
+            EXPECT_EQ(error.code(), std::errc::resource_unavailable_try_again);
+        }
+    EXPECT_GT(mprotect_plan.failed.load(), 0);
+    mprotect_plan.disarm();
+    EXPECT_NE(said.find("no memory or addresses for more"), std::string::npos) << said;
+    EXPECT_NE(said.find("ulimit -v"), std::string::npos) << said;
+    EXPECT_GE(all.size(), 500u);
+    const std::size_t before = all.size();
+    while (all.size() < 10'000) // it asks again now and then
+        try {
+            all.push_back(spawn([] { return 1; }));
+        } catch (const std::system_error &) {
+        }
+    EXPECT_LT(before, all.size());
+    std::size_t sum = 0;
+    for (auto &each : all)
+        sum += static_cast<std::size_t>(each.join());
+    EXPECT_EQ(sum, all.size());
+}
+
 // Also if the spawned tasks' results and closures own something.
 TEST_P(resources, a_failed_spawn_leaves_its_closure_to_the_caller) {
     fult::options o = workers(GetParam());

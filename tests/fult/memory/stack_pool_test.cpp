@@ -7,6 +7,7 @@
 
 #include "fult/memory/stack_pool.hpp"
 #include "fult/memory/virtual_memory.hpp"
+#include "tests/support/own_memory.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
@@ -58,6 +59,26 @@ TEST_P(of_guard, stacks_are_distinct_and_usable) {
         std::memset(s->low() + size / 2, 1, 256);
     }
     EXPECT_GE(pool.mapped(), 100u);
+    pool.release(chain);
+}
+
+// Where memory is locked, the kernel fills what is accessible.
+TEST_P(of_guard, what_is_not_used_is_not_accessible) {
+    stack *chain = pool.acquire(1);
+    ASSERT_NE(chain, nullptr);
+    const std::size_t each = size + pool.guard_size();
+    EXPECT_LE(fult::testing::writable_bytes(chain->base, 60 * each), each);
+    for (std::size_t all = 1; all < 300; ++all) {
+        stack *const one = pool.acquire_some();
+        ASSERT_EQ(length(one), std::clamp<std::size_t>(all / 8, 1, 8));
+        all += length(one) - 1;
+        stack *last = one;
+        while (last->next)
+            last = last->next;
+        last->next = chain;
+        chain = one;
+        EXPECT_LE(pool.mapped(), all + 1 + (all + 1) / 8) << "an eighth more than are used";
+    }
     pool.release(chain);
 }
 

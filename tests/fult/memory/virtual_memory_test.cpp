@@ -30,6 +30,20 @@ TEST(virtual_memory, what_is_too_much_is_null) {
     EXPECT_EQ(errno, expected);
 }
 
+TEST(virtual_memory, pages_at_an_address_are_there_or_not_at_all) {
+    auto *free = static_cast<char *>(reserve_pages(4 * page_size()));
+    ASSERT_NE(free, nullptr);
+    EXPECT_DEATH(*const_cast<volatile char *>(free) = 1, "") << "reserved is not usable";
+    unmap_pages(free + page_size(), 2 * page_size());
+    EXPECT_TRUE(map_pages_at(free + page_size(), page_size()));
+    free[page_size()] = 1;
+    errno = 0;
+    EXPECT_FALSE(map_pages_at(free + page_size(), 2 * page_size()));
+    EXPECT_EQ(errno, EEXIST);
+    EXPECT_EQ(free[page_size()], 1);
+    unmap_pages(free, 4 * page_size());
+}
+
 TEST(virtual_memory, reserved_ranges_are_aligned_and_usable_in_part) {
     constexpr std::size_t bytes = std::size_t{1} << 30;
     for (int i = 0; i < 4; ++i) {
