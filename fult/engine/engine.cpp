@@ -31,6 +31,7 @@
 #include "fult/inspection/dump.hpp"
 #include "fult/inspection/dump_signal.hpp"
 #include "fult/inspection/overflow.hpp"
+#include "fult/memory/home_memory.hpp"
 #include "fult/memory/virtual_memory.hpp"
 #include "fult/scheduler/binding.hpp"
 #include "fult/scheduler/parker.hpp"
@@ -137,7 +138,12 @@ options engine::complete_options(options o, const topology &machine) {
 }
 
 stack_settings engine::stack_settings_of(const options &o) {
-    return {o.stack_size, o.stacks_kept, o.guard, o.trim_after, o.fp_env == fp_mode::shared};
+    return {o.stack_size,
+            o.stacks_kept,
+            o.guard,
+            o.trim_after,
+            o.fp_env == fp_mode::shared,
+            mappings_of_home * (o.workers + 1)};
 }
 
 engine::engine(const options &asked)

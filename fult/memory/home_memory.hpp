@@ -22,6 +22,9 @@
 
 namespace fult::detail {
 
+// The most mappings that a home is of, inaccessible ones included: two for each array in each half, and what
+// lies before them. The kernel limits their number.
+inline constexpr std::size_t mappings_of_home = 32;
 inline constexpr std::size_t worker_room = std::size_t{1} << 20; // bytes of a home for the worker
 
 inline constexpr std::uint32_t half_slots = max_slots / 2;

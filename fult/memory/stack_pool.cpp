@@ -85,7 +85,7 @@ stack_pool::stack_pool(const stack_settings &settings)
     : settings_(settings),
       guard_(guard_of(settings)),
       max_hot_(max_resident(settings)),
-      split_budget_(mapping_limit() / 4),
+      split_budget_((mapping_limit() - std::min(mapping_limit(), settings.other_mappings)) / 4),
       madvise_guards_(settings.guard != guard_mode::mprotect && settings.guard != guard_mode::none &&
                       madvise_guards_work()) {
     if (settings.guard == guard_mode::madvise && !madvise_guards_)

@@ -19,7 +19,8 @@ struct stack_settings {
     guard_mode guard;
     // milliseconds for which surplus stacks stay resident; 0: those beyond `kept` are discarded at once
     unsigned trim_after = 0;
-    bool joins_in_place = true; // a join may run an unstarted task on its caller's stack
+    bool joins_in_place = true;     // a join may run an unstarted task on its caller's stack
+    std::size_t other_mappings = 0; // of the runtime
 };
 
 // All stacks of a runtime. Thread-safe.

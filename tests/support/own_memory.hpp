@@ -30,6 +30,21 @@ inline std::size_t writable_bytes(const void *begin, std::size_t bytes) {
     return sum;
 }
 
+// Number of mappings that lie in this range, at least in part.
+inline std::size_t mappings_in(const void *begin, std::size_t bytes) {
+    const auto low = reinterpret_cast<std::uintptr_t>(begin), high = low + bytes;
+    std::size_t count = 0;
+    if (std::FILE *file = std::fopen("/proc/self/maps", "re")) {
+        char line[512];
+        std::uintptr_t from = 0, to = 0;
+        while (std::fgets(line, sizeof line, file))
+            if (std::sscanf(line, "%zx-%zx", &from, &to) == 2 && from < high && to > low)
+                ++count;
+        std::fclose(file);
+    }
+    return count;
+}
+
 // A line of /proc/self/status, such as "VmRSS:", in KiB.
 inline std::size_t status_kib(const char *name) {
     std::size_t kib = 0;

@@ -15,6 +15,7 @@ namespace {
 
 using namespace fult::detail;
 using fult::testing::limit_address_space_to;
+using fult::testing::mappings_in;
 using fult::testing::run_in_child;
 using fult::testing::writable_bytes;
 
@@ -69,6 +70,7 @@ TEST(home_memory, both_halves_grow_to_the_limit) {
                 << "in use, and as much again";
             use_words(home, first, half->usable());
         }
+    EXPECT_LE(mappings_in(home.begin, home_size), mappings_of_home);
     EXPECT_FALSE(home.lower.grow()) << "it is at its limit";
     EXPECT_LT(home.lower.usable(), words + words_in_line);
     EXPECT_LT(writable_bytes(home.begin, home_size), 3 * mib);
