@@ -71,7 +71,7 @@ bool slot_allocator::refill() noexcept {
     return true;
 }
 
-// All that follows a word's first use lies in usable memory: its bits, in whatever words, are of its slots.
+// Called before a word is first used: from then on its slots, and their bits of each kind, are accessed.
 bool slot_allocator::has_memory_for_new_word() noexcept {
     if (!memory_ || used_ < memory_->usable())
         return true;
