@@ -114,7 +114,8 @@ TEST_F(memory_limits, limited_addresses_come_back) {
     });
 }
 
-// The limit ends the growth of the table: an error says so, nothing is lost, and what is free is used again.
+// The limit ends the growth of the table: an error reports it, nothing is lost, and what is free is used
+// again.
 TEST_F(memory_limits, a_table_that_meets_the_limit_is_full) {
     in_child([] {
         ::mallopt(M_TRIM_THRESHOLD, 1 << 30); // some of the heap is left for errors
