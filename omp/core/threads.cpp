@@ -22,6 +22,7 @@
 #include "fork.hpp"
 #include "holders.hpp"
 #include "icv.hpp"
+#include "other_libraries.hpp"
 #include "tasks.hpp"
 #include "team.hpp"
 
@@ -78,6 +79,7 @@ fult::options options_for(unsigned threads) {
 }
 
 void start(unsigned threads) {
+    report_other_libraries();
     // New threads inherit this one's processors.
     if (binds_threads())
         unbind_thread(this_thread());

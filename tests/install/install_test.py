@@ -227,6 +227,21 @@ def messages_in_c(tree):
             raise Failure(f'two ranks of {name} said: {heard}')
 
 
+def openmp(tree):
+    """The installed fult-omp leads a program that says where the compiler's library is to the one beside it."""
+    found = list(tree.stage.rglob('bin/fult-omp'))
+    if not found:
+        return 'built without OpenMP'
+    source, program = tree.scratch / 'openmp.c', tree.scratch / 'openmp'
+    source.write_text('#include <omp.h>\nint main(void) { return omp_in_parallel(); }\n')
+    theirs = Path(run([*tree.options.cc, '-print-file-name=libgomp.so']).strip()).resolve().parent
+    run([*tree.options.cc, '-fopenmp', source, '-o', program, '-Wl,--disable-new-dtags', f'-Wl,-rpath,{theirs}'])
+    used = run([found[0], '--show', program], env=tree.environment).split()
+    if [str(path.relative_to(tree.libdir)) for path in map(Path, used)] != ['fult-omp/libgomp.so.1']:
+        raise Failure(f'fult-omp --show says {used}, with the installation in {tree.libdir}')
+    run([found[0], program], env=tree.environment)
+
+
 def options_of():
     parser = argparse.ArgumentParser()
     parser.add_argument('--build', type=lambda p: Path(p).resolve(), required=True)
@@ -253,7 +268,7 @@ def run_checks(tree, checks):
 
 def main():
     checks = (headers, library, little_static_tls, comm_library, global_library, relocated, plain_shared, plain_static, plain_c, by_meson, by_cmake, info,
-              programs_of_the_build, messages, messages_in_c)
+              programs_of_the_build, messages, messages_in_c, openmp)
     with tempfile.TemporaryDirectory(prefix='fult-install-') as scratch:
         return run_checks(Installed(options_of(), Path(scratch)), checks)
 
