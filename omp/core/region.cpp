@@ -72,20 +72,10 @@ template <class T> void set(T &to, const T &value) noexcept {
         to = value;
 }
 
-void reset_works(const team &t) noexcept {
-    for (unsigned i = 0; i < work_ring::length; ++i) {
-        work_share &w = t.works.shares[i];
-        w.turn.store(i, std::memory_order_relaxed);
-        w.claimed.store(i, std::memory_order_relaxed);
-        w.ready.store(0, std::memory_order_relaxed);
-        w.left.store(0, std::memory_order_relaxed);
-    }
-}
-
 void reset_members(team &t) noexcept {
     for (unsigned i = 0; i < t.size; ++i)
         t.members[i].work = {};
-    reset_works(t);
+    t.works.reset();
     t.singles.store(0, std::memory_order_relaxed);
     t.arrived.store(0, std::memory_order_relaxed);
     t.cancelled.store(false, std::memory_order_relaxed);
@@ -225,7 +215,6 @@ void init_team(team &t, unsigned size) {
     t.size = size;
     t.group = &t;
     t.members = std::make_unique<team_member[]>(size);
-    t.works.shares = std::make_unique<work_share[]>(work_ring::length);
     for (unsigned i = 0; i < size; ++i) {
         t.members[i].in = &t;
         t.members[i].number = i;

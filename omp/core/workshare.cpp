@@ -10,10 +10,6 @@
 namespace fult::omp {
 namespace {
 
-work_share &share_of(team &t, std::uint64_t construct) noexcept {
-    return t.works.shares[construct % work_ring::length];
-}
-
 std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) noexcept { return a / b + (a % b != 0); }
 
 // Block or chunks of a static loop, by the member's number.
@@ -141,17 +137,19 @@ void static_block(std::uint64_t count, std::uint64_t members, std::uint64_t numb
 bool enter_work(team_member *m, const loop_shape &shape, void (*setup)(work_share &, void *), void *with) {
     FULT_ASSERT(!m->work.share, "a member leaves a construct before it enters the next one");
     const std::uint64_t construct = m->work.constructs++;
-    work_share &w = share_of(*m->in, construct);
-    FULT_ASSERT(w.turn.load(std::memory_order_relaxed) <= construct,
-                "it is not passed on without this member");
-    m->work.share = &w;
+    work_share *share = &m->in->works.place_of(construct);
+    if (share->turn.load(std::memory_order_acquire) != construct) [[unlikely]] // pairs with assign
+        share = &m->in->works.share_beyond(construct, m->in->size);
+    m->work.share = share;
     m->work.trip = m->work.low = m->work.high = 0;
-    if (w.turn.load(std::memory_order_acquire) != construct) // pairs with leave_work
-        poll_until([&] { return w.turn.load(std::memory_order_acquire) == construct; });
+    work_share &w = *share;
+    FULT_ASSERT(w.turn.load(std::memory_order_relaxed) == construct,
+                "it is not passed on without this member");
     std::uint64_t free = construct;
     if (w.ready.load(std::memory_order_acquire) != construct + 1 &&
         w.claimed.compare_exchange_strong(free, construct + 1, std::memory_order_relaxed)) {
-        FULT_ASSERT(w.left.load(std::memory_order_relaxed) == 0 && !w.memory && w.across.dimensions == 0,
+        FULT_ASSERT((w.left.load(std::memory_order_relaxed) & ~work_ring::marked) == 0 && !w.memory &&
+                        w.across.dimensions == 0,
                     "all members have left what was here");
         FULT_ASSERT(shape.kind != schedule_kind::by_compiler, "the interface knows its compiler");
         w.shape = shape;
@@ -205,22 +203,27 @@ bool next_chunk(team_member *m, std::uint64_t &low, std::uint64_t &high) {
 }
 
 namespace {
+FULT_NOINLINE void leave_marked(const team_member *m, work_share &w, unsigned before) {
+    if (before != (work_ring::marked | (m->in->size - 1)))
+        return;
+    w.drop_contents();
+    m->in->works.end_marked(w);
+}
+
 void leave_share(const team_member *m, work_share *w) {
     FULT_ASSERT(w && w->ready.load(std::memory_order_relaxed) == w->turn.load(std::memory_order_relaxed) + 1,
                 "a construct that is left was set up");
     const unsigned size = m->in->size;
     if (size != 1) {
         const unsigned before = w->left.fetch_add(1, std::memory_order_acq_rel);
-        FULT_ASSERT(before < size, "each member leaves once");
-        if (before != size - 1)
+        FULT_ASSERT((before & ~work_ring::marked) < size, "each member leaves once");
+        if (before < size - 1)
             return;
+        if (before > size - 1) [[unlikely]]
+            return leave_marked(m, *w, before);
     }
-    w->left.store(0, std::memory_order_relaxed);
-    w->across = {};
-    ::operator delete(std::exchange(w->memory, nullptr));
-    const std::uint64_t next = w->turn.load(std::memory_order_relaxed) + work_ring::length;
-    w->claimed.store(next, std::memory_order_relaxed);
-    w->turn.store(next, std::memory_order_release); // pairs with enter_work
+    w->drop_contents();
+    assign(*w, w->turn.load(std::memory_order_relaxed) + work_ring::length);
 }
 } // namespace
 

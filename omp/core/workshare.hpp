@@ -1,13 +1,14 @@
 // Work-sharing constructs: loops and sections. Each member of a team meets the same constructs in the same
-// order, so a construct is found by its number, in a ring. A member that runs ahead of the slowest by a whole
-// ring waits.
+// order, so a construct is found by its number. A member that runs ahead never waits for another one here.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "icv.hpp"
+#include "work_ring.hpp"
 
 namespace fult::omp {
 
@@ -57,9 +58,9 @@ struct doacross_state {
 };
 
 struct work_share {
-    // turn: the construct that may use this place of the ring; ready: turn + 1 once it is set up
+    // turn: the construct that may use this share; ready: turn + 1 once it is set up
     std::atomic<std::uint64_t> turn{0}, claimed{0}, ready{0};
-    std::atomic<unsigned> left{0};
+    std::atomic<unsigned> left{0}; // members that have left it, and work_ring::marked
     loop_shape shape;
     bool is_divided = false;               // into a range for each member, in place of `next`
     std::unique_ptr<chunk_range[]> ranges; // made for the first loop that is divided
@@ -70,12 +71,30 @@ struct work_share {
     doacross_state across;
     void *memory = nullptr;     // GOMP_loop_start's `mem`
     void *reductions = nullptr; // those of the first member
+
+    work_share() = default;
+    work_share(const work_share &) = delete;
+    work_share &operator=(const work_share &) = delete;
+    ~work_share() { drop_contents(); }
+    // What the construct has had for itself.
+    void drop_contents() noexcept {
+        if (across.dimensions != 0) [[unlikely]]
+            across = {};
+        if (memory) [[unlikely]]
+            ::operator delete(std::exchange(memory, nullptr));
+    }
 };
 
-struct work_ring {
-    static constexpr unsigned length = 16;
-    std::unique_ptr<work_share[]> shares;
-};
+// Gives a share that all have left, and that holds nothing any more, to another construct.
+inline void assign(work_share &w, std::uint64_t construct) noexcept {
+    w.left.store(0, std::memory_order_relaxed);
+    w.claimed.store(construct, std::memory_order_relaxed);
+    w.turn.store(construct, std::memory_order_release); // pairs with enter_work, work_ring::find
+}
+
+inline work_share &work_ring::place_of(std::uint64_t construct) const noexcept {
+    return places_[construct % length];
+}
 
 // A member's position in the current construct.
 struct work_position {
