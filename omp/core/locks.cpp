@@ -1,19 +1,30 @@
 #include "locks.hpp"
 
 #include <atomic>
+#include <sched.h>
 
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/platform.hpp>
 
 #include "fult/base/spin_lock.hpp"
+#include "join_gate.hpp"
 #include "omp_task.hpp"
 #include "wait.hpp"
 
 namespace fult::omp {
 namespace {
 
-// A lock word is 0: free, 1: taken, 2: taken, and another may wait. Waiters are in a table by the lock's
-// address.
+// A lock word is 0 when the lock is free and none waits. Waiters are in a table by the lock's address. A
+// thread that releases wakes one, which competes with those that come: a lock that is free is never kept for
+// a task whose thread must be scheduled first. Until that one has the lock, or waits again, others that
+// release wake none, but for each `most_passes`th: its worker may be busy. Model: tests/model/omp_lock.pml.
+enum : std::uint32_t {
+    held = 1,
+    queued = 2, // there are waiters in the table
+    pass = 4,   // times the number of releases since one was woken; 0: none is awake
+    most_passes = 64,
+    passes = ~(held | queued)
+};
 struct waiter {
     const simple_lock *lock;
     detail::completion release{1};
@@ -37,25 +48,109 @@ std::atomic_ref<std::uint32_t> word(simple_lock *l) noexcept {
     return std::atomic_ref<std::uint32_t>(l->word);
 }
 
-// Queues the caller, unless the lock is free meanwhile, and waits to be woken.
-void wait_for(simple_lock *l) {
+// Takes the lock if it is free. A waiter that was woken says that it no longer is on its way.
+bool take(simple_lock *l, bool was_woken) noexcept {
+    std::uint32_t seen = word(l).load(std::memory_order_relaxed);
+    while ((seen & held) == 0)
+        if (word(l).compare_exchange_weak(seen, (was_woken ? seen & ~passes : seen) | held,
+                                          std::memory_order_acquire, // pairs with lock_unset
+                                          std::memory_order_relaxed))
+            return true;
+    return false;
+}
+
+// A wait that is shorter than to suspend and to be woken. Where threads share processors, the owner may wait
+// for this one.
+bool take_soon(simple_lock *l, bool was_woken) noexcept {
+    constexpr unsigned looks = 32, yields = 4;
+    for (unsigned i = 0; i < looks; ++i) {
+        if (take(l, was_woken))
+            return true;
+        detail::cpu_relax();
+    }
+    if (!join_gate::has_little_patience())
+        return false;
+    for (unsigned i = 0; i < yields; ++i) {
+        if (detail::running_task() && detail::others_ready())
+            return false;
+        ::sched_yield();
+        if (take(l, was_woken))
+            return true;
+    }
+    return false;
+}
+
+// Queues the caller, unless the lock is free meanwhile, and waits to be woken. Returns whether it was.
+bool wait_for(simple_lock *l, bool was_woken) {
     bucket &b = bucket_of(l);
     waiter me{.lock = l};
     b.lock.lock();
-    std::uint32_t seen = word(l).load(std::memory_order_relaxed);
-    FULT_ASSERT(seen <= 2);
-    do
-        if (seen == 0) {
+    std::uint32_t seen = word(l).load(std::memory_order_relaxed), next = 0;
+    do {
+        if ((seen & held) == 0) {
             b.lock.unlock();
-            return;
+            return was_woken;
         }
-    while (seen != 2 && !word(l).compare_exchange_weak(seen, 2, std::memory_order_relaxed));
+        next = (was_woken ? seen & ~passes : seen) | queued; // without passes the owner wakes one
+    } while (next != seen && !word(l).compare_exchange_weak(seen, next, std::memory_order_relaxed));
     FULT_ASSERT(!*b.end, "the list ends where the next waiter comes");
-    *b.end = &me;
-    b.end = &me.next;
+    if (was_woken) {
+        me.next = b.first;
+        if (!b.first)
+            b.end = &me.next;
+        b.first = &me;
+    } else {
+        *b.end = &me;
+        b.end = &me.next;
+    }
     b.lock.unlock();
     static constexpr detail::waiting_for what{"OpenMP lock"};
     await(me.release, what);
+    return true;
+}
+
+waiter **first_of(waiter **from, const simple_lock *l) noexcept {
+    while (*from && (*from)->lock != l)
+        from = &(*from)->next;
+    return from;
+}
+
+// After a release. If no waiter is left, another thread has woken the last, and the lock may be gone. Until
+// the one that is found here is woken, it is not.
+void wake_one(simple_lock *l) noexcept {
+    bucket &b = bucket_of(l);
+    b.lock.lock();
+    waiter **const at = first_of(&b.first, l);
+    waiter *const found = *at;
+    if (found) {
+        *at = found->next;
+        if (!*at)
+            b.end = at;
+        if (!*first_of(at, l))
+            word(l).fetch_and(~std::uint32_t{queued}, std::memory_order_relaxed);
+    }
+    b.lock.unlock();
+    if (found)
+        found->release.end_one();
+}
+
+FULT_NOINLINE void set_slowly(simple_lock *l) {
+    for (bool was_woken = false; !take_soon(l, was_woken);)
+        was_woken = wait_for(l, was_woken);
+}
+
+FULT_NOINLINE void unset_slowly(simple_lock *l, std::uint32_t seen) noexcept {
+    bool wakes = false;
+    std::uint32_t next = 0;
+    do {
+        FULT_ASSERT((seen & held) != 0, "a lock that is released was taken");
+        const std::uint32_t before = seen & passes;
+        wakes = (seen & queued) != 0 && (before == 0 || before == most_passes * pass);
+        next = (seen & queued) == 0 ? 0 : queued | (wakes ? std::uint32_t{pass} : before + pass);
+    } while (!word(l).compare_exchange_weak(seen, next, std::memory_order_release, // pairs with take
+                                            std::memory_order_relaxed));
+    if (wakes)
+        wake_one(l);
 }
 
 } // namespace
@@ -63,40 +158,22 @@ void wait_for(simple_lock *l) {
 void lock_init(simple_lock *l) noexcept { l->word = 0; }
 
 bool lock_test(simple_lock *l) noexcept {
-    std::uint32_t free = 0;
-    return word(l).compare_exchange_strong(free, 1, std::memory_order_acquire, std::memory_order_relaxed);
+    std::uint32_t seen = 0;
+    return word(l).compare_exchange_strong(seen, held, std::memory_order_acquire, // pairs with lock_unset
+                                           std::memory_order_relaxed) ||
+           ((seen & held) == 0 && take(l, false));
 }
 
 void lock_set(simple_lock *l) {
-    for (unsigned i = 0; i < 32; ++i) {
-        if (lock_test(l))
-            return;
-        detail::cpu_relax();
-    }
-    // A woken waiter takes the lock with the mark of waiters: it does not know whether there are others.
-    while (word(l).exchange(2, std::memory_order_acquire) != 0)
-        wait_for(l);
+    if (!lock_test(l)) [[unlikely]]
+        set_slowly(l);
 }
 
 void lock_unset(simple_lock *l) {
-    const std::uint32_t before = word(l).exchange(0, std::memory_order_seq_cst);
-    FULT_ASSERT(before == 1 || before == 2, "a lock that is released was taken");
-    if (before != 2)
-        return;
-    bucket &b = bucket_of(l);
-    b.lock.lock();
-    waiter **at = &b.first;
-    while (*at && (*at)->lock != l)
-        at = &(*at)->next;
-    waiter *const found = *at;
-    if (found) {
-        *at = found->next;
-        if (!*at)
-            b.end = at;
-    }
-    b.lock.unlock();
-    if (found)
-        found->release.end_one();
+    std::uint32_t seen = held;
+    if (!word(l).compare_exchange_strong(seen, 0, std::memory_order_release, // pairs with take
+                                         std::memory_order_relaxed)) [[unlikely]]
+        unset_slowly(l, seen);
 }
 
 void nested_init(nested_lock *l) noexcept {

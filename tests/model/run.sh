@@ -69,7 +69,7 @@ for tool in spin "${cc%% *}"; do
     fi
 done
 
-all='park revoke levels sleep completion qlock barrier condition_variable group match ring timer fair poll idle join_gate work_ring notice hold end cache'
+all='park revoke levels sleep completion qlock barrier condition_variable group match ring timer fair poll idle join_gate work_ring omp_lock notice hold end cache'
 kinds='true\|large\|mutant'
 case ${1:-} in
 --small) kinds=true; shift ;;
