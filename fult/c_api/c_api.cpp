@@ -2,6 +2,7 @@
 #include "c_api.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <stdexcept>
 
 #include <fult/fult.h>
@@ -32,9 +33,14 @@ void store_handle(fult_task_t *to, task *t) noexcept {
 
 } // namespace
 
+namespace {
+std::atomic<bool> started_here{false}; // the running runtime
+}
+
 int fult_init(const fult_config *config) {
     if (fult::worker_count() != 0)
-        return set_status(FULT_ERR_RUNNING, "fult_init: a runtime is running already");
+        return set_status(FULT_ERR_RUNNING, "fult_init: a runtime is running already; end it first (one that "
+                                            "OpenMP has started: by omp_pause_resource_all)");
     return status_of(
         [&] {
             fult::options opts = fult::read_options();
@@ -48,6 +54,7 @@ int fult_init(const fult_config *config) {
                     "fult_init: config->size is not sizeof(fult_config); start from FULT_CONFIG_INIT");
             }
             start_engine(opts);
+            started_here.store(true, std::memory_order_relaxed);
         },
         FULT_ERR_RUNNING);
 }
@@ -55,6 +62,10 @@ int fult_init(const fult_config *config) {
 int fult_finalize(void) {
     if (fult::worker_count() == 0)
         return reject_without_runtime();
+    if (!started_here.exchange(false, std::memory_order_relaxed))
+        return set_status(FULT_ERR_NO_RUNTIME,
+                          "fult_finalize: the running runtime was not started by fult_init; what has started "
+                          "it ends it (OpenMP: omp_pause_resource_all)");
     stop_engine();
     return FULT_SUCCESS;
 }

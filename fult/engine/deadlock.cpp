@@ -56,6 +56,11 @@ unsigned count_threads() noexcept {
     return count;
 }
 
+// TSan has a thread of its own as soon as the program has created one.
+bool is_count(unsigned there, unsigned own) noexcept {
+    return there == own || (sanitizer::thread && there == own + 1);
+}
+
 // Signals from outside that the program handles: a handler may wake a task. Excludes signals raised by the
 // thread's own faults, those of glibc, and those that request a report.
 bool handles_signals() noexcept {
@@ -83,14 +88,23 @@ bool no_other_thread(worker_team &team) noexcept {
     // mistaken for another.
     const unsigned idle = team.idle_blocking.load(std::memory_order_acquire); // pairs with blocking_pool
     const unsigned own = team.count() + team.helpers.load(std::memory_order_relaxed) + idle;
-    const unsigned there = count_threads();
-    // TSan has a thread of its own as soon as the program has created one.
-    return (there == own || (sanitizer::thread && there == own + 1)) &&
-           team.idle_blocking.load(std::memory_order_acquire) == idle;
+    return is_count(count_threads(), own) && team.idle_blocking.load(std::memory_order_acquire) == idle;
 }
 
 bool only_tasks_can_wake(worker_team &team) noexcept {
     return !team.services.may_wake_any_unjudged() && no_other_thread(team) && !handles_signals();
+}
+
+bool is_left_by_program(bool worker_0_ended) noexcept {
+    const team_guard stays;
+    worker_team *const team = running_team();
+    if (!team)
+        return is_count(count_threads(), 1); // the entry of the initial thread stays
+    const unsigned ended = worker_0_ended ? 1 : 0;
+    const unsigned idle = team->idle_blocking.load(std::memory_order_acquire); // pairs with blocking_pool
+    const unsigned own = team->count() + team->helpers.load(std::memory_order_relaxed) + idle;
+    return team->sleepers.count() == team->count() - ended && is_count(count_threads(), own + 1 - ended) &&
+           team->sleepers.count() == team->count() - ended;
 }
 
 // Check of the process --------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@
 #include <fult/detail/forked.hpp>
 #include <fult/detail/misuse.hpp>
 #include <fult/detail/more_workers.hpp>
+#include <fult/detail/runtime_user.hpp>
 #include <fult/runtime.hpp>
 #include <fult/this_task.hpp>
 
@@ -45,6 +46,7 @@ namespace {
 
 std::atomic<worker_team *> the_team{nullptr}; // set while a runtime runs
 std::atomic<bool> taken{false};               // from the start of a constructor to the end of a stop
+std::atomic<runtime_user *> the_user{nullptr};
 
 constexpr auto stall_report_after = std::chrono::seconds(10);
 
@@ -99,12 +101,14 @@ class engine {
     std::vector<std::vector<unsigned>> neighbours_of(unsigned worker, unsigned workers, unsigned most) const;
     void create_homes();
     std::thread thread_of(unsigned index);
-    unsigned max_workers() const noexcept;
+    bool may_grow() const noexcept;
+    bool needs_hints(unsigned workers) const noexcept;
     void add_worker();
     void introduce(worker &added) noexcept;
     void start_threads();
     void end_threads() noexcept;
     void become_main();
+    void announce_end() noexcept;
     void drain() noexcept;
     void report_waiting() noexcept;
     void refuse_handles() noexcept;
@@ -117,6 +121,7 @@ class engine {
     worker_team team_;
     std::vector<std::thread> threads_;
     blocking_pool pool_;
+    runtime_user *user_ = nullptr; // at the end
     task *main_ = nullptr;
     stack main_stack_;
     bool bound_ = false;
@@ -155,8 +160,10 @@ engine::engine(const options &asked)
     team_.processors = machine_.usable();
     team_.stealing_disabled = !team_.opts.stealing;
     team_.private_words = team_.opts.private_words && asymmetric_fence_available();
-    if (!team_.stealing_disabled && team_.count() > neighbours::max_neighbours + 1)
+    if (may_grow() || needs_hints(team_.count()))
         team_.crowd.open(team_.count());
+    if (needs_hints(team_.count()))
+        team_.crowd.begin();
     try {
         create_homes();
         become_main();
@@ -262,20 +269,20 @@ std::thread engine::thread_of(unsigned index) {
 
 // Workers of a running runtime ----------------------------------------------------------------------------------
 
-// Where workers look at each other one by one, there is an end to that; and workers with processors of their
-// own leave none over.
-unsigned engine::max_workers() const noexcept {
-    if (team_.stealing_disabled || team_.opts.bind == bind_mode::on)
-        return team_.count();
-    return team_.crowd.exists()
-               ? worker_team::max_workers
-               : std::min(team_.opts.workers + neighbours::max_appended, worker_team::max_workers);
+// Workers with processors of their own leave none over.
+bool engine::may_grow() const noexcept {
+    return !team_.stealing_disabled && team_.opts.bind == bind_mode::off;
+}
+
+// They do not all look at each other one by one.
+bool engine::needs_hints(unsigned workers) const noexcept {
+    return !team_.stealing_disabled && workers > neighbours::max_neighbours + 1;
 }
 
 unsigned engine::add_workers(unsigned wanted) {
-    if (team_.closed.load(std::memory_order_acquire)) // it starts, or ends
+    if (!may_grow() || team_.closed.load(std::memory_order_acquire)) // closed: it starts, or ends
         return team_.count();
-    while (team_.count() < std::min(wanted, max_workers()))
+    while (team_.count() < std::min(wanted, worker_team::max_workers))
         add_worker();
     return team_.count();
 }
@@ -286,8 +293,7 @@ void engine::add_worker() {
     worker &added = *worker::create(team_, index);
     team_.homes[index] = &added;
     try {
-        const unsigned most = team_.crowd.exists() ? neighbours::max_neighbours : index; // without hints, all
-        added.set_neighbours(neighbours_of(index, index + 1, most));
+        added.set_neighbours(neighbours_of(index, index + 1, neighbours::max_neighbours));
         if (!added.open_stacks(false))
             throw_shortage("no memory for the stacks of one more worker", ENOMEM);
         threads_.reserve(threads_.size() + 1);
@@ -304,7 +310,9 @@ void engine::add_worker() {
 // tests/model/sleep.pml). It begins after all others know it: that they have looked without it does no harm.
 void engine::introduce(worker &added) noexcept {
     added.request_work();
-    if (!team_.crowd.exists())
+    if (needs_hints(added.index + 1))
+        team_.crowd.begin();
+    else
         for (unsigned i = 0; i < added.index; ++i)
             team_.homes[i]->neighbours.append(added);
     team_.counting.lock(); // a count of sleepers and tasks includes it, or was before it had any
@@ -421,7 +429,7 @@ void engine::drain() noexcept {
         team_.counting.lock();
         const bool over = can_count() && count_living() == 0;
         team_.counting.unlock();
-        if (over && !first.has_work())
+        if (over && !first.has_work() && !(user_ && user_->is_in_use()))
             return;
         // Other workers run the remaining tasks, or a task waits for a signal of a foreign thread.
         std::this_thread::sleep_for(std::chrono::microseconds(idle < 20 ? 20 : 1000));
@@ -436,10 +444,20 @@ void engine::drain() noexcept {
     }
 }
 
+void engine::announce_end() noexcept {
+    user_ = the_user.load(std::memory_order_acquire); // pairs with set_runtime_user
+    if (!user_)
+        return;
+    if (const char *const why = user_->objection())
+        fatal("runtime", "%s", why);
+    user_->ends();
+}
+
 engine::~engine() {
     worker *w = this_worker();
     if (!w || w->current != main_)
         fatal("runtime", "not stopped by the main task; destroy the runtime in the function that started it");
+    announce_end();
     team_.ending.store(true, std::memory_order_relaxed); // idle workers go to sleep sooner
     drain();
     if (main_->extras)
@@ -453,6 +471,8 @@ engine::~engine() {
     end_threads();
     w->leave_thread();
     destroy_homes();
+    if (user_)
+        user_->ended();
 }
 
 namespace {
@@ -465,9 +485,13 @@ void start_engine(const options &opts) {
         throw std::logic_error(
             "fult: this process was forked while a runtime was running; it cannot start one before exec");
     if (in_task())
-        throw std::logic_error("fult: a runtime is running already, and this is one of its tasks");
+        throw std::logic_error(
+            "fult: a runtime is running already, and this is one of its tasks; end it first (one "
+            "that OpenMP has started: by omp_pause_resource_all)");
     if (taken.exchange(true, std::memory_order_acq_rel))
-        throw std::logic_error("fult: a runtime is running already; one process has one at a time");
+        throw runtime_is_taken("fult: a runtime is running already; one process has one at a time. End it "
+                               "first (one that OpenMP "
+                               "has started: by omp_pause_resource_all)");
     try {
         watch_forks();
         ::new (engine_storage) engine(opts);
@@ -487,6 +511,18 @@ void stop_engine() noexcept {
 unsigned add_workers(unsigned wanted) {
     const team_guard stays;
     return running_team() ? the_engine().add_workers(wanted) : 0;
+}
+
+void set_idle_spin(unsigned microseconds) noexcept {
+    const team_guard stays;
+    if (worker_team *const team = running_team())
+        team->idle_spin.store(microseconds, std::memory_order_relaxed);
+}
+
+runtime_is_taken::~runtime_is_taken() = default;
+
+void set_runtime_user(runtime_user &user) noexcept {
+    the_user.store(&user, std::memory_order_release); // pairs with announce_end
 }
 
 const options &engine_options() noexcept { return the_engine().effective_options(); }

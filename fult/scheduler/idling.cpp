@@ -106,8 +106,9 @@ void idling::park(worker &here, park_mode how) noexcept {
             hand_off_polling(team);
     }
     team.sleepers.add(here.index);
+    const bool in_crowd = team.crowd.exists(); // if not, it may be one before this worker sleeps
     if (team.may_steal()) {
-        if (team.crowd.exists())
+        if (in_crowd)
             hidden.ask(here);
         else
             request_work(here);
@@ -116,7 +117,7 @@ void idling::park(worker &here, park_mode how) noexcept {
             // (MUTANT_NO_MEMBARRIER of the model).
             asymmetric_fence();
     }
-    const bool revealed = team.crowd.exists() && team.private_words && hidden.reveal_asked(here);
+    const bool revealed = in_crowd && team.private_words && hidden.reveal_asked(here);
     const bool nothing = !revealed && !team.stopping.load(std::memory_order_seq_cst) && // pairs with stop
                          !here.may_have_work_anywhere(!poll_sleep);
     const bool watched = nothing && !poll_sleep && team.services.watch(here, prepared);
@@ -141,7 +142,9 @@ task *idling::search(worker &here) noexcept {
     team.searching.fetch_add(1, std::memory_order_seq_cst);
     begin_polling();
     auto start = steady::now();
-    const std::chrono::nanoseconds limit = std::chrono::microseconds(team.opts.idle_spin);
+    const auto limit = [&team]() -> std::chrono::nanoseconds {
+        return std::chrono::microseconds(team.idle_spin.load(std::memory_order_relaxed));
+    };
     std::uint32_t handoffs = handoffs_of_others(here);
     bool had_better_sleep = false; // unless the next round finds something
     for (unsigned round = 0; !team.stopping.load(std::memory_order_acquire); ++round) {
@@ -165,7 +168,7 @@ task *idling::search(worker &here) noexcept {
         const auto idle = steady::now() - start;
         if (idle > patience && here.sources.reveal(here))
             continue;
-        if (idle > limit || surplus || had_better_sleep ||
+        if (idle > limit() || surplus || had_better_sleep ||
             (idle > spin_at_end && team.ending.load(std::memory_order_relaxed))) {
             // before its bit in the sleepers is set; pairs with wake_for
             team.searching.fetch_sub(1, std::memory_order_seq_cst);
@@ -175,8 +178,8 @@ task *idling::search(worker &here) noexcept {
             team.searching.fetch_add(1, std::memory_order_seq_cst);
             round = 0;
             had_better_sleep = false;
-            start =
-                steady::now() - (in_motion ? std::max(limit - poll_sleep_spin, limit.zero()) : limit.zero());
+            start = steady::now() -
+                    (in_motion ? std::max(limit() - poll_sleep_spin, limit().zero()) : limit().zero());
             handoffs = handoffs_now;
         }
     }

@@ -42,7 +42,7 @@ class ready_set {
     }
     // After a task has become visible to thieves.
     void show() const noexcept {
-        if (shown_in_) [[unlikely]]
+        if (shown_in_)
             shown_in_->add(shown_as_);
     }
 

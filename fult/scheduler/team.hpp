@@ -22,18 +22,30 @@ class worker;
 // that may have tasks for others. So a search, and the last look before a sleep, cost the same in teams of a
 // hundred workers and of a thousand. docs/scheduler.md, "Stealing and sleeping"; tests/model/sleep.pml,
 // CROWD.
+//
+// A team that grows may become a crowd while it runs (BECOMES in the model). It sets the hints from its start
+// on, and no thread clears or reads them before it is one. So at each moment both ways to look are right, and
+// a worker may change over at its next look.
 class crowd {
   public:
-    // Without workers, nothing is hinted.
+    // Before there are workers: from now on they set hints.
     void open(unsigned workers) noexcept {
-        exists_ = true;
+        has_hints_ = true;
         for (unsigned i = 0; i < workers; ++i)
             hiding.add(i);
     }
-    bool exists() const noexcept { return exists_; }
+    bool has_hints() const noexcept { return has_hints_; }
+    // Before there is a worker that is not a neighbour of all others.
+    void begin() noexcept {
+        FULT_ASSERT(has_hints_);
+        exists_.store(true, std::memory_order_seq_cst); // pairs with exists
+    }
+    bool exists() const noexcept {
+        return exists_.load(std::memory_order_seq_cst); // pairs with begin; after sleepers::add
+    }
     // False: there is no hint. True without a crowd.
-    bool may_show(unsigned worker) const noexcept { return !exists_ || shown.contains(worker); }
-    bool may_hide(unsigned worker) const noexcept { return !exists_ || hiding.contains(worker); }
+    bool may_show(unsigned worker) const noexcept { return !exists() || shown.contains(worker); }
+    bool may_hide(unsigned worker) const noexcept { return !exists() || hiding.contains(worker); }
 
     // Homes with public tasks or a chain of handed-off ones: one more level above those of the public words,
     // with the same rules. Set after the task's bit, and before the sleepers are read. It is cleared by a
@@ -49,12 +61,13 @@ class crowd {
     worker_bits hiding;
 
   private:
-    bool exists_ = false;
+    bool has_hints_ = false;
+    std::atomic<bool> exists_{false};
 };
 
 struct worker_team {
     explicit worker_team(const options &opts, const stack_settings &stack_opts)
-        : opts(opts), stacks(stack_opts) {}
+        : opts(opts), stacks(stack_opts), idle_spin(opts.idle_spin) {}
 
     options opts;
     stack_pool stacks;
@@ -62,6 +75,7 @@ struct worker_team {
     unsigned processors = 1;   // number of processors they may use
     bool private_words = true; // requested, and supported here
     bool stealing_disabled = false;
+    std::atomic<unsigned> idle_spin{0}; // microseconds; as in the options, until it is changed
 
     // The homes: those of the workers by number, and the one for tasks of foreign threads. The number of
     // workers grows where a runtime gets more of them (engine::add_workers). A home is in the array before
@@ -87,7 +101,7 @@ struct worker_team {
     bool ends_shortage() noexcept;                  // tries again
     alignas(64) std::atomic<unsigned> searching{0}; // number of awake workers that search all sources
     detail::sleepers sleepers;
-    detail::crowd crowd; // hints, if there are many workers
+    detail::crowd crowd; // hints, if there are many workers, or may be
     // number of workers in a poll sleep: they poll for handed-off tasks soon
     std::atomic<unsigned> poll_sleeping{0};
     detail::services services;                    // sources of external events

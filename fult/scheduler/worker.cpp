@@ -41,7 +41,7 @@ worker::worker(worker_team &owner, unsigned number, const home_memory &memory) n
     // With spawn_sites on, the run of slots is hidden so that every spawn takes the slow path.
     slots.open(this, !owner.private_words || owner.opts.spawn_sites, owner.opts.max_tasks, memory_);
     tasks.open(this, owner.opts);
-    if (owner.crowd.exists() && has_thread())
+    if (owner.crowd.has_hints() && has_thread())
         tasks.show_in(owner.crowd.shown, index);
 }
 
@@ -217,7 +217,7 @@ void worker::publish_work() noexcept {
         return; // nothing to publish: the request stays set
     request_flags.fetch_and(~std::uint32_t{work_requested},
                             std::memory_order_seq_cst); // pairs with request_work and park
-    if (team.crowd.exists()) [[unlikely]]
+    if (team.crowd.has_hints())
         team.crowd.hiding.add(index); // before the sleepers are read
     if (team.sleepers.any() && team.searching.load(std::memory_order_seq_cst) == 0)
         team.wake_one(index);

@@ -72,9 +72,8 @@ class neighbours {
     // At most so many. Of the other homes of a larger team, hints show which may have tasks (crowd). A
     // test sets it before the runtime starts.
     static inline unsigned max_neighbours = 64;
-    // Of those that the runtime gets later, where hints do not show them: a search is longer then.
-    static constexpr unsigned room_appended = 192;
-    static inline unsigned max_appended = room_appended;
+    // Of those that the runtime gets later, before it is a crowd.
+    static constexpr unsigned max_appended = 64;
 
     explicit neighbours(unsigned seed) noexcept : random_(seed) {}
     void add_group(std::vector<worker *> group) { groups_.push_back(std::move(group)); }
@@ -125,7 +124,7 @@ class neighbours {
     }
 
     std::vector<std::vector<worker *>> groups_;
-    std::array<worker *, room_appended> appended_{};
+    std::array<worker *, max_appended> appended_{};
     std::atomic<unsigned> appended_count_{0};
     random_source random_;
 };

@@ -66,7 +66,8 @@ typedef struct fult_spawn_attr {
 FULT_API int fult_init(const fult_config *config);
 
 /** Waits for all tasks, including detached ones, and ends the workers. Must be called by the main task;
- * ends the program otherwise. Suspends. FULT_ERR_NO_RUNTIME. */
+ * ends the program otherwise. Suspends. FULT_ERR_NO_RUNTIME; also if the running runtime was not started by
+ * fult_init, but by the C++ interface or by OpenMP. */
 FULT_API int fult_finalize(void);
 
 /** Starts function(argument) as a task. *task receives its handle, to be joined or detached; if task is

@@ -19,6 +19,11 @@
  *   @deep   two_homes -DWORKERS=2 -DSIGNALS=2 -DSIGNALS1=1
  *   @true   late -DWORKERS=2 -DSPAWNS=2 -DASLEEP
  *   @true   late_busy -DWORKERS=3 -DSPAWNS=2 -DASLEEP -DBUSY
+ *   @true   becomes_crowd -DWORKERS=2 -DSIGNALS=1 -DSPAWNS=1 -DCROWD -DBECOMES
+ *   @large  becomes_both -DWORKERS=2 -DSIGNALS=1 -DSPAWNS=2 -DCROWD -DBECOMES
+ *   @deep   becomes_private -DWORKERS=3 -DSPAWNS=2 -DCROWD -DBECOMES
+ *   @deep   becomes_busy -DWORKERS=3 -DSIGNALS=1 -DSPAWNS=1 -DBUSY -DCROWD -DBECOMES
+ *   @true   becomes_late -DWORKERS=2 -DSPAWNS=2 -DASLEEP -DCROWD -DBECOMES
  *   @deep   last_asleep -DWORKERS=3 -DSIGNALS=3 -DASLEEP -DLONG
  *   @deep   pinned -DWORKERS=3 -DSIGNALS=1 -DPINNED
  *   @mutant NO_RECHECK -DWORKERS=2 -DSIGNALS=1            sleeps without a second look at the public words
@@ -46,6 +51,7 @@
  *   @mutant CROWD_ONCE -DWORKERS=2 -DSPAWNS=2 -DCROWD       where a task was hidden, the bit is not set again
  *   @mutant CROWD_NO_MEMBARRIER -DWORKERS=2 -DSPAWNS=1 -DCROWD  the owner's store and load are not ordered
  *   @mutant CROWD_ONE_LOOK -DWORKERS=2 -DSIGNALS=1 -DSPAWNS=1 -DBUSY -DCROWD  a worker that finds a public task does not look where it has asked
+ *   @mutant BECOMES_UNSHOWN -DWORKERS=2 -DSIGNALS=2 -DBUSY -DCROWD -DBECOMES  hints are set in a crowd alone: one that begins lacks them
  *   @mutant LATE_UNASKED -DWORKERS=2 -DSPAWNS=2 -DASLEEP  a worker that comes late begins as if no other slept
  *   @mutant NO_WAKE_HOME -DWORKERS=2 -DSIGNALS=0 -DPINNED the pinned bit is forwarded, its worker not woken
  *
@@ -92,6 +98,7 @@
  *     sleep:     instead of request_flags everywhere: hiding.exchange(0); request_flags.fetch_or(work_requested) on these;
  *                membarrier; all private words of these: not empty: hiding.fetch_or(worker); revoke
  *     owner:     after request_flags.fetch_and(~work_requested): hiding.fetch_or(me)
+ *   A team may become a crowd at any moment (BECOMES). Before, hints are set in the same way, but no worker clears or reads them.
  *
  * Proved: whenever nothing moves, no public and no private task exists while any worker sleeps, no pinned task while
  * its worker sleeps; and in the end everything has been run.
@@ -105,7 +112,6 @@
 #ifndef SPAWNS
 #define SPAWNS 0
 #endif
-
 #ifndef SIGNALS1
 #define SIGNALS1 0                    /* signals to a task of worker 1 */
 #endif
@@ -114,10 +120,8 @@
 #else
 #define HOMES 1
 #endif
-
 #define BIT(i)   (1 << (i))
 #define PIN      128                  /* the pinned task's bit in public[0] */
-
 byte public[HOMES];                   /* their public words */
 bit  pinned = 0;                      /* worker 0's pinned words */
 byte private = 0;                     /* worker 0's private words in memory: number of tasks */
@@ -132,14 +136,20 @@ byte poll_sleeping = 0;                      /* of the sleepers, how many look b
 #ifdef CROWD
 bit  shown[HOMES];                    /* hints: the home may have public tasks */
 bit  hiding = 1;                      /* worker 0 may have private ones that it was not asked for */
-#define seen(h)  (w == (h) || shown[h])
+#ifdef BECOMES
+bit  exists = 0;                      /* it is a crowd by now */
+#define asked_all (!exists || (!many && hiding))
+#else
+#define exists    true
+#define many      true
+#endif
+#define seen(h)  (!exists || w == (h) || shown[h])
 #else
 #define seen(h)  true
+#define asked_all true
 #endif
 byte in_task = 0;                     /* workers whose task runs forever */
-
 #define own_private (buffered -> private_buf : private)
-
 #define drain_private() if :: buffered -> private = private_buf; private_buf = 0; buffered = 0 :: else fi
 #define drain(w)        d_step { if :: w < HOMES -> polling[w] = polling_buf[w] :: else fi; \
                                  if :: w == 0 -> drain_private() :: else fi }
@@ -162,7 +172,13 @@ inline wake_one() {
 
 inline show_home(home) {
 #ifdef CROWD
-    if :: !shown[home] -> shown[home] = 1 :: else fi
+    if
+#ifdef MUTANT_BECOMES_UNSHOWN
+    :: !exists
+#endif
+    :: !shown[home] -> shown[home] = 1
+    :: else
+    fi
 #else
     skip
 #endif
@@ -254,7 +270,7 @@ inline reread() {
 #endif
 #ifdef CROWD
     if
-    :: !s && w != 0 && hiding && private != 0 -> revoke_word(); s = 1
+    :: !s && w != 0 && (!exists || hiding) && private != 0 -> revoke_word(); s = 1
     :: else
     fi;
 #endif
@@ -310,6 +326,9 @@ proctype Worker(byte w) {
     byte s, t; byte spawns = SPAWNS;
 #ifdef CROWD
     bit asked = 0;
+#endif
+#ifdef BECOMES
+    bit many = 0;                           /* it was a crowd when the worker fell asleep */
 #endif
     bit poll_sleep = 0;
 #ifdef POLL_SLEEP
@@ -382,9 +401,9 @@ look:
     :: seen(1) && public[1] != 0 -> claim(1)
 #endif
 #ifdef CROWD
-    :: shown[0] && public[0] == 0 -> forget(0); goto look
+    :: exists && shown[0] && public[0] == 0 -> forget(0); goto look
 #if HOMES == 2
-    :: shown[1] && public[1] == 0 -> forget(1); goto look
+    :: exists && shown[1] && public[1] == 0 -> forget(1); goto look
 #endif
 #endif
     :: w == 0 && pinned ->
@@ -417,7 +436,14 @@ look:
 #ifdef MUTANT_CROWD_ASK_FIRST
     if :: SPAWNS > 0 && hiding -> work_requested = 1; hiding = 0; asked = 1 :: else fi;
 #else
-    if :: atomic { SPAWNS > 0 && hiding -> hiding = 0; asked = 1 }; work_requested = 1 :: else fi;
+#ifdef BECOMES
+    many = exists;
+#endif
+    if
+    :: atomic { many && SPAWNS > 0 && hiding -> hiding = 0; asked = 1 }; work_requested = 1
+    :: !many && w != 0 && SPAWNS > 0 -> work_requested = 1
+    :: else
+    fi;
 #endif
 #else
 #ifndef MUTANT_NO_REQUEST
@@ -466,8 +492,8 @@ look:
     :: else
     fi;
     if
-#if !defined(MUTANT_NO_PRIVATE_RECHECK) && !defined(CROWD)
-    :: w != 0 && private != 0 -> goto found
+#if !defined(MUTANT_NO_PRIVATE_RECHECK) && (!defined(CROWD) || defined(BECOMES))
+    :: asked_all && w != 0 && private != 0 -> goto found
 #endif
     :: else
     fi;
@@ -510,10 +536,11 @@ found:
     searches = 1;
 #endif
     atomic { sleepers = sleepers & ~BIT(w) };
-#ifndef CROWD
+#if !defined(CROWD) || defined(BECOMES)
     if
-    :: w != 0 && private != 0 -> /* revoke */
-        atomic { drain(0); public[0] = public[0] + 8 * private; private = 0 }
+    :: asked_all && w != 0 && private != 0 -> /* revoke */
+        atomic { drain(0); public[0] = public[0] + 8 * private; private = 0 };
+        show_home(0)
     :: else
     fi;
 #endif
@@ -523,6 +550,9 @@ found:
 active proctype Flush() {
 end:
     do
+#ifdef BECOMES
+    :: d_step { !exists -> exists = 1 }    /* one more worker is about to be added */
+#endif
     :: d_step { buffered -> private = private_buf; private_buf = 0; buffered = 0 }
     :: d_step { polling[0] != polling_buf[0] -> polling[0] = polling_buf[0] }
 #if HOMES == 2

@@ -52,6 +52,11 @@ class FULT_API stillness {
     bool is_still_ = false;
 };
 
+// True if the initial thread, which has ended, was the last one of the program: the process has only the
+// workers, if a runtime runs, which all sleep, and what does not count as the program's (know_thread).
+// `worker_0_ended`: it was worker 0. From any thread that does not count.
+FULT_API bool is_left_by_program(bool worker_0_ended) noexcept;
+
 // FULT_DEADLOCK; off if no runtime runs, and after a deadlock has been reported.
 FULT_API deadlock_mode deadlock_wanted() noexcept;
 // Milliseconds of sleep after which a worker first checks for a deadlock.

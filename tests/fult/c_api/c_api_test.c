@@ -304,7 +304,7 @@ int main(void) {
         config.bind = 0;
         config.stack_size = 128 * 1024;
         CHECK(fult_init(&config) == FULT_SUCCESS);
-        CHECK(fult_init(NULL) == FULT_ERR_RUNNING);
+        CHECK(fult_init(NULL) == FULT_ERR_RUNNING && strstr(fult_last_error(), "running already"));
         CHECK(fult_worker_count() == 2);
         CHECK(fult_worker() == 0);
         CHECK(fult_self() != 0);

@@ -181,15 +181,10 @@ TEST(more_workers, not_where_the_team_is_not_made_for_them) {
 // A small number of neighbours makes a small team a large one.
 class with_few_neighbours : public ::testing::Test {
   protected:
-    with_few_neighbours() {
-        neighbours::max_neighbours = 1;
-        neighbours::max_appended = 4;
-    }
-    ~with_few_neighbours() override {
-        neighbours::max_neighbours = most;
-        neighbours::max_appended = max_appended;
-    }
-    const unsigned most = neighbours::max_neighbours, max_appended = neighbours::max_appended;
+    explicit with_few_neighbours(unsigned few = 1) { neighbours::max_neighbours = few; }
+    ~with_few_neighbours() override { neighbours::max_neighbours = most; }
+    static bool is_crowd() { return fult::detail::running_team()->crowd.exists(); }
+    const unsigned most = neighbours::max_neighbours;
 };
 
 // All others compute.
@@ -220,11 +215,74 @@ void compute_with_one_idle(int count, int worker, int idle) {
 
 TEST_F(with_few_neighbours, each_finds_tasks_of_each) {
     const fult::runtime running(workers(2));
-    EXPECT_EQ(add_workers(10), 6u) << "that is the end of it";
+    EXPECT_EQ(add_workers(6), 6u);
     for (unsigned worker = 1; worker < 6; ++worker)
         for (unsigned idle = 1; idle < 6; ++idle)
             if (worker != idle)
                 expect_ends([=] { compute_with_one_idle(6, worker, idle); });
+}
+
+// A team becomes a crowd when it outgrows the lists of neighbours: here with the fifth worker.
+class with_three_neighbours : public with_few_neighbours {
+  protected:
+    with_three_neighbours() : with_few_neighbours(3) {}
+};
+
+TEST_F(with_three_neighbours, a_team_becomes_a_crowd) {
+    for (unsigned first = 1; first < 5; ++first) {
+        const fult::runtime running(workers(first));
+        for (unsigned count = first + 1; count < 10; ++count) {
+            ASSERT_EQ(add_workers(count), count);
+            EXPECT_EQ(is_crowd(), count > 4);
+            expect_ends([=] {
+                for (unsigned i = 0; i < count; ++i)
+                    compute_on(static_cast<int>(i), 10);
+            });
+            if (count > 4)
+                for (unsigned worker = 1; worker < count; ++worker)
+                    expect_ends([=] {
+                        compute_with_one_idle(static_cast<int>(count), static_cast<int>(worker),
+                                              static_cast<int>(worker % (count - 1) + 1));
+                    });
+        }
+    }
+}
+
+// Some sleep, having asked all that there were; others compute, or search.
+TEST_F(with_three_neighbours, a_team_becomes_a_crowd_while_workers_sleep) {
+    for (std::size_t round = 0; round < scaled(20); ++round) {
+        const fult::runtime running(workers(4));
+        expect_ends([] {
+            fult::testing::spin_until_asleep(3);
+            ASSERT_EQ(add_workers(5), 5u);
+            ASSERT_TRUE(is_crowd());
+            compute_on(4, 20);
+            compute_on(1, 20);
+        });
+    }
+}
+
+TEST_F(with_three_neighbours, a_team_becomes_a_crowd_while_tasks_run) {
+    for (std::size_t round = 0; round < scaled(20); ++round) {
+        const fult::runtime running(workers(2));
+        std::atomic<bool> over{false};
+        std::thread adder([&] {
+            for (unsigned count = 3; count <= 8; ++count) {
+                EXPECT_EQ(add_workers(count), count);
+                std::this_thread::yield();
+            }
+            over = true;
+        });
+        std::size_t before_the_end = 0;
+        expect_ends([&] {
+            do {
+                before_the_end += over.load();
+                for (int i = 0; i < fult::worker_count(); ++i)
+                    compute_on(i, 10);
+            } while (before_the_end < 3);
+        });
+        adder.join();
+    }
 }
 
 TEST_F(with_few_neighbours, a_crowd_grows) {
