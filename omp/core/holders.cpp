@@ -21,7 +21,7 @@ bool has_region(const thread_state &opener) noexcept {
 // One search for workers, under the lock.
 class search_for_workers {
   public:
-    search_for_workers(team &t, unsigned workers) : opener_(t.members[0].at), used_(workers) {
+    search_for_workers(team &t, unsigned workers, thread_state *opener) : opener_(opener), used_(workers) {
         for (unsigned i = 1; i < t.size; ++i)
             left_.push_back(&t.members[i]);
         if (t.avoids_worker_0)
@@ -30,10 +30,25 @@ class search_for_workers {
             used_[opener_->worker] = true;
     }
 
-    // Members that have no worker yet go to that one.
+    // Each gets the worker of its number, if that can be; else it has its place there. A number that has had
+    // none has it at chosen(number).
     void place(const std::function<thread_state *(unsigned)> &chosen) {
-        for (team_member *const m : left_)
-            m->at = chosen(m->number);
+        std::erase_if(left_, [&](team_member *m) {
+            thread_state *const last = numbered(*m);
+            m->at = last ? last : chosen(m->number);
+            return last && take(m, last->worker, [this](const thread_state &w) {
+                       return is_held(w) || is_free(w) || is_idle(w);
+                   });
+        });
+    }
+    // The workers that have been taken are those of their numbers from now on. Larger numbers share some.
+    void number(const team &t) {
+        const std::size_t count = std::min(used_.size(), std::size_t{t.size});
+        if (opener_->numbered.size() < count)
+            opener_->numbered.resize(count);
+        for (unsigned i = 1; i < count; ++i)
+            if (thread_state *const at = t.members[i].at; at->holder == opener_)
+                opener_->numbered[i] = at;
     }
     // Gives them the workers where they are, if may_take(worker).
     template <class May> void take_where_they_are(const May &may_take) {
@@ -61,6 +76,11 @@ class search_for_workers {
     }
 
   private:
+    thread_state *numbered(const team_member &m) const noexcept {
+        const auto &all = opener_->numbered;
+        thread_state *const at = m.number < all.size() ? all[m.number] : nullptr;
+        return at && at->worker < used_.size() ? at : nullptr; // an earlier runtime had more
+    }
     template <class May> bool take(team_member *m, unsigned worker, const May &may_take) {
         if (worker >= used_.size() || used_[worker])
             return false;
@@ -73,7 +93,7 @@ class search_for_workers {
         return true;
     }
 
-    const thread_state *opener_;
+    thread_state *opener_;
     std::vector<bool> used_; // by this team
     std::vector<team_member *> left_;
 };
@@ -91,31 +111,30 @@ void end_holding(thread_state *opener) noexcept {
     FULT_ASSERT(before != 0 && is_here(opener));
 }
 
-void release_held_workers(const thread_state &opener) noexcept {
+void release_held_workers(thread_state &opener) noexcept {
     FULT_ASSERT(!has_region(opener));
     const std::lock_guard lock(mutex_of(shared_state::holders));
     bool some = false;
-    for (unsigned i = 0; i < started_workers(); ++i)
-        if (thread_state *const w = worker_thread(i); w->holder == &opener) {
-            w->holder = nullptr;
+    for_each_worker_state([&](thread_state &w) {
+        if (w.holder == &opener) {
+            w.holder = nullptr;
             some = true;
         }
+    });
+    opener.numbered.clear();
     if (some) // the next thread that takes over its state, and its team
         changes.fetch_add(1, std::memory_order_seq_cst);
 }
 
 unsigned changes_of_holders() noexcept { return changes.load(std::memory_order_seq_cst); }
 
-held_workers hold_workers(team &t, unsigned workers, bool keeps,
+held_workers hold_workers(team &t, unsigned workers, thread_state *opener,
                           const std::function<thread_state *(unsigned)> &chosen) {
-    FULT_ASSERT(t.size > 1 && workers != 0);
+    FULT_ASSERT(t.size > 1 && workers != 0 && t.members[0].at == opener);
     const std::lock_guard lock(mutex_of(shared_state::holders));
-    search_for_workers search(t, workers);
-    const auto is_held = [&search](const thread_state &w) { return search.is_held(w); };
-    if (keeps)
-        search.take_where_they_are(is_held);
+    search_for_workers search(t, workers, opener);
     search.place(chosen);
-    search.take_any(is_held);
+    search.take_any([&search](const thread_state &w) { return search.is_held(w); });
     search.take_any(search_for_workers::is_free);
     // Others may have added some, and hold them.
     for (unsigned before = 0; search.missing() != 0 && search.leaves_some() && before != workers;) {
@@ -125,6 +144,7 @@ held_workers hold_workers(team &t, unsigned workers, bool keeps,
         search.take_any(search_for_workers::is_free);
     }
     search.take_any(search_for_workers::is_idle);
+    search.number(t);
     return {workers, search.missing() == 0 || !search.leaves_some()};
 }
 

@@ -16,7 +16,7 @@ void begin_holding(thread_state *opener) noexcept;
 void end_holding(thread_state *opener) noexcept;
 
 // By a foreign thread that ends.
-void release_held_workers(const thread_state &opener) noexcept;
+void release_held_workers(thread_state &opener) noexcept;
 
 // Grows when a thread loses a worker. Read within a region, the same number as before means the same workers.
 unsigned changes_of_holders() noexcept;
@@ -25,10 +25,11 @@ struct held_workers {
     unsigned workers; // that there are now
     bool is_complete; // no member shares a worker while others hold some
 };
-// A worker for each member but the first: one that the opener holds, or that no thread does, or a new one, or
-// one of a thread without a region. `keeps`: members stay where they are if the opener holds that worker. The
-// others go to chosen(number) if they can, and share that one if there are no more.
-held_workers hold_workers(team &t, unsigned workers, bool keeps,
+// A worker for each member but the first. A number of the opener's outermost teams keeps its worker from team
+// to team, of whatever size, unless another thread's region has it now. Others get one that the opener holds,
+// or that no thread does, or a new one, or one of a thread without a region: chosen(number) if they can, and
+// they share that one if there are no more.
+held_workers hold_workers(team &t, unsigned workers, thread_state *opener,
                           const std::function<thread_state *(unsigned)> &chosen);
 
 } // namespace fult::omp

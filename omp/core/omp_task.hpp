@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/fast_path.hpp>
@@ -41,7 +42,8 @@ struct alignas(64) thread_state {
     unsigned worker = no_worker; // its number
     std::atomic<int> bound{-1};  // number of the place to which it is bound (binding.hpp); -1: not bound
     std::atomic<unsigned> open_regions{0}; // in which its members are on workers that it holds (holders.hpp)
-    const thread_state *holder = nullptr;  // of a worker; under shared_state::holders
+    const thread_state *holder = nullptr;  // of a worker; this and the next under shared_state::holders
+    std::vector<thread_state *> numbered;  // the worker that each number has had last in its outermost teams
     const int id = next_id();              // of this thread among all of the process
     static constexpr unsigned no_worker = taken_tasks::no_worker;
 

@@ -56,11 +56,10 @@ void assign_threads(team &t, thread_state *caller, unsigned workers) {
     if (t.placed_by == now) [[likely]]
         return;
     FULT_ASSERT(t.size == 1 || workers != 0);
-    const bool keeps = t.placed_by.caller == caller && t.placed_by.changes != 0;
     t.members[0].at = caller;
     if (t.holds_workers) {
         const held_workers held =
-            hold_workers(t, workers, keeps, [&](unsigned i) { return chosen_worker(t, now, i); });
+            hold_workers(t, workers, caller, [&](unsigned i) { return chosen_worker(t, now, i); });
         now.workers = workers = held.workers;
         if (!held.is_complete)
             now.caller = nullptr; // the next region searches again

@@ -280,6 +280,8 @@ team *open_region(void (*function)(void *), void *data, unsigned size, const reg
         size = counted + 1;
     }
     FULT_ASSERT(size != 0 && is_here(here));
+    if (size == 1 && foreign)                            // it uses no worker: a runtime may end meanwhile
+        regions.fetch_sub(1, std::memory_order_release); // pairs with open_regions
     team *const t = make_team(size, here);
     FULT_ASSERT(t->size == size && has_ended(*t) && !t->above, "the last region of this team is over");
     const team &around = *me->in();
@@ -361,9 +363,11 @@ void close_region(team *t) {
     if (t->holds_workers)
         end_holding(at);
     give_threads(*t);
-    [[maybe_unused]] const unsigned open =
-        regions.fetch_sub(1, std::memory_order_release); // pairs with open_regions
-    FULT_ASSERT(open != 0, "a region is closed once");
+    if (!t->is_serial) {
+        [[maybe_unused]] const unsigned open =
+            regions.fetch_sub(1, std::memory_order_release); // pairs with open_regions
+        FULT_ASSERT(open != 0, "a region is closed once");
+    }
     keep_team(t, at);
 }
 

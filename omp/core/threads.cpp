@@ -4,7 +4,9 @@
 #include <cstdlib>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <thread>
@@ -14,6 +16,7 @@
 
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/more_workers.hpp>
+#include <fult/detail/runtime_user.hpp>
 #include <fult/detail/service.hpp>
 #include <fult/fult.hpp>
 
@@ -22,6 +25,7 @@
 #include "fork.hpp"
 #include "holders.hpp"
 #include "icv.hpp"
+#include "last_thread.hpp"
 #include "other_libraries.hpp"
 #include "tasks.hpp"
 #include "team.hpp"
@@ -29,20 +33,22 @@
 namespace fult::omp {
 namespace {
 
-constinit std::atomic<unsigned> workers{0};
-constinit std::atomic<unsigned> ready{0};   // workers, or 0 while the runtime may be about to end
-fult::runtime *own = nullptr;               // started here, on the initial thread
-std::atomic<bool> started_elsewhere{false}; // started here, on a thread of its own
-std::atomic<const detail::task *> main_task{
-    nullptr};                      // of the runtime that was started here, on the initial thread
-std::atomic<bool> is_child{false}; // of a fork: the threads are the parent's
 constexpr unsigned max_workers = 1024;
-bool cannot_grow = false;   // the runtime gets no more workers; this and the next under its mutex
-unsigned used_together = 0; // workers of the largest team so far
-constinit std::atomic<unsigned> worker_limit{max_workers}; // FULT_WORKERS
-std::atomic<thread_state *> worker_threads[max_workers];
 
-bool is_initial_thread() noexcept { return ::getpid() == static_cast<pid_t>(::syscall(SYS_gettid)); }
+// Of the runtime that runs, which may be the program's own. Its end forgets them (forget_runtime).
+constinit std::atomic<unsigned> workers{0};
+constinit std::atomic<unsigned> ready{0};             // workers, or 0 while the runtime may be about to end
+std::atomic<fult::runtime *> own{nullptr};            // started here, on the initial thread
+std::atomic<const detail::task *> main_task{nullptr}; // of that one
+bool cannot_grow = false;   // it gets no more workers; this and the next under its mutex
+unsigned used_together = 0; // workers of the largest team so far
+constinit std::atomic<unsigned> worker_limit{max_workers}; // what it has, if it gets no more
+
+std::atomic<bool> started_elsewhere{false}; // started here, on a thread of its own: it does not end
+std::atomic<bool> is_child{false};          // of a fork: the threads are the parent's
+std::atomic<bool> program_ends_its{false};  // a runtime of the program's own ends
+std::atomic<unsigned> awaiting_end{0};      // open regions that have no workers yet, and wait for that
+std::atomic<thread_state *> worker_threads[max_workers]; // by number, in all runtimes
 
 // As deep as a thread's stack is by default: programs recurse in tasks as they do in threads. But there are
 // more tasks than threads, and addresses do not suffice for many of a gigabyte.
@@ -63,14 +69,22 @@ unsigned idle_spin(unsigned usual, unsigned threads) noexcept {
                                                                                               : usual;
 }
 
+// Of a region that does not ask for a number.
+unsigned threads_of_region() noexcept {
+    const int usual = icvs_of_program().first.threads;
+    return static_cast<unsigned>(usual > 0 ? usual : usual_threads());
+}
+
 fult::options options_for(unsigned threads) {
     fult::options o = fult::read_options();
-    if (!std::getenv("FULT_WORKERS"))
-        o.workers = threads < max_workers ? threads : max_workers;
     // Regions bind their threads (binding.hpp). By default none is bound: the initial thread is a worker, and
     // threads that it starts inherit its processors.
     if (!std::getenv("FULT_BIND"))
         o.bind = bind_mode::off;
+    if (o.bind != bind_mode::off || !o.stealing) // it may get no more workers (engine::add_workers)
+        threads = std::max(threads, threads_of_region());
+    if (!std::getenv("FULT_WORKERS"))
+        o.workers = std::min(threads, max_workers);
     if (!std::getenv("FULT_IDLE_SPIN"))
         o.idle_spin = idle_spin(o.idle_spin, threads);
     if (!std::getenv("FULT_STACK_SIZE"))
@@ -84,14 +98,12 @@ void start(unsigned threads) {
     if (binds_threads())
         unbind_thread(this_thread());
     if (is_initial_thread()) {
-        own = new fult::runtime(options_for(threads));
+        watch_initial_thread();
+        own.store(new fult::runtime(options_for(threads)), std::memory_order_relaxed);
         main_task.store(detail::running_task(), std::memory_order_relaxed);
         return;
     }
-    // Worker 0 is a thread of the library's: its main task never ends. There will be no other start, so
-    // there are threads enough for regions of the usual size.
-    const int usual = icvs_of_program().first.threads;
-    threads = std::max(threads, static_cast<unsigned>(usual > 0 ? usual : usual_threads()));
+    // Worker 0 is a thread of the library's: its main task never ends.
     std::atomic<int> done{0};
     std::exception_ptr error;
     std::thread([&done, &error, threads] {
@@ -115,13 +127,65 @@ void start(unsigned threads) {
 }
 
 // The program knows nothing about the number of its workers.
-bool is_own() noexcept { return own || started_elsewhere.load(std::memory_order_relaxed); }
+bool is_own() noexcept {
+    return own.load(std::memory_order_relaxed) || started_elsewhere.load(std::memory_order_relaxed);
+}
 
-// Those of the last runtime's threads.
-void forget_bindings() noexcept {
-    for (unsigned i = 0; i < max_workers; ++i)
-        if (thread_state *const each = worker_threads[i].load(std::memory_order_relaxed))
-            each->bound.store(-1, std::memory_order_relaxed);
+// The next one may be of another size, and has other threads. Under the mutex.
+void forget_runtime() noexcept {
+    ready.store(0, std::memory_order_relaxed);
+    workers.store(0, std::memory_order_relaxed);
+    worker_limit.store(max_workers, std::memory_order_relaxed);
+    own.store(nullptr, std::memory_order_relaxed);
+    main_task.store(nullptr, std::memory_order_relaxed);
+    cannot_grow = false;
+    used_together = 0;
+    for_each_worker_state([](thread_state &each) { each.bound.store(-1, std::memory_order_relaxed); });
+}
+
+// Regions that have workers when a runtime of the program's is about to end go on in it, and its end waits
+// for them; others begin in the next one. A region is counted before it reads `ready`: so one of the two sees
+// the other. What is done to the library's own one is release_workers' business.
+class user_of_runtimes final : public detail::runtime_user {
+  public:
+    const char *objection() const noexcept override {
+        return task_on_worker() ? "ended in a parallel region of OpenMP; end it after the region" : nullptr;
+    }
+    void ends() noexcept override {
+        if (is_own())
+            return;
+        const std::lock_guard lock(mutex_of(shared_state::runtime));
+        program_ends_its.store(true, std::memory_order_relaxed);
+        ready.store(0, std::memory_order_seq_cst); // pairs with ensure_workers
+    }
+    bool is_in_use() const noexcept override {
+        // in this order: regions that come in between are in the second number alone
+        const unsigned waiting = awaiting_end.load(std::memory_order_seq_cst); // pairs with await_end
+        return !is_own() && open_regions() != waiting;
+    }
+    void ended() noexcept override {
+        if (is_own()) {
+            forget_runtime();
+            return;
+        }
+        const std::lock_guard lock(mutex_of(shared_state::runtime));
+        forget_runtime();
+        program_ends_its.store(false, std::memory_order_release); // pairs with await_end
+        program_ends_its.notify_all();
+    }
+};
+constinit user_of_runtimes this_library;
+
+[[gnu::constructor]] void use_runtimes() noexcept { detail::set_runtime_user(this_library); }
+
+// By a foreign thread that opens a region. In a task there is nothing to wait for: the runtime does not end
+// before it.
+void await_end() noexcept {
+    if (!program_ends_its.load(std::memory_order_acquire))
+        return;
+    awaiting_end.fetch_add(1, std::memory_order_seq_cst);   // pairs with is_in_use
+    program_ends_its.wait(true, std::memory_order_acquire); // pairs with ended
+    awaiting_end.fetch_sub(1, std::memory_order_seq_cst);
 }
 
 // In the child of a fork there are no workers, so the thread is none: its regions have one member, and their
@@ -129,24 +193,7 @@ void forget_bindings() noexcept {
 void leave_runtime_of_parent() noexcept {
     detail::run_as(detail::current_worker(), nullptr);
     is_child.store(true, std::memory_order_relaxed);
-}
-
-// The end of the runtime: only where no task can be running, in the initial task of the initial thread.
-// `mine`: the region that it is about to open, which is counted already. A foreign thread counts its region
-// before it asks for workers, and waits for the runtime's mutex if it finds none ready: so one of the two
-// sees the other.
-// A runtime that others poll by, as fult-comm does, stays: their messages would wake nothing in the next one.
-bool stop(unsigned mine) noexcept {
-    if (!own || !is_initial_thread() || detail::has_services())
-        return false;
-    ready.store(0, std::memory_order_seq_cst); // pairs with ensure_workers
-    if (open_regions() == mine) {
-        main_task.store(nullptr, std::memory_order_relaxed);
-        delete std::exchange(own, nullptr);
-        return true;
-    }
-    ready.store(workers.load(std::memory_order_relaxed), std::memory_order_release);
-    return false;
+    program_ends_its.store(false, std::memory_order_relaxed);
 }
 
 void make_states(unsigned count) {
@@ -158,7 +205,8 @@ void make_states(unsigned count) {
         }
 }
 
-// A new worker may run a task at once, and finds its state. What has failed once is not tried again.
+// The threads that there are stay. A new worker may run a task at once, and finds its state. What has failed
+// once is not tried again.
 void grow(unsigned threads) {
     FULT_ASSERT(threads <= max_workers);
     if (!is_own() || threads <= workers.load(std::memory_order_relaxed) || cannot_grow)
@@ -168,49 +216,50 @@ void grow(unsigned threads) {
     cannot_grow = detail::add_workers(threads) < threads;
 }
 
+// So many threads are used at once, by one team. Members that outnumber the processors wait for each other's:
+// an idle one gives its processor up between looks.
+void adapt_to(unsigned together) noexcept {
+    used_together = together;
+    const bool shares = together > static_cast<unsigned>(usual_threads());
+    detail::share_processors(shares);
+    join_gate::set_patience(shares || icvs_of_program().wait_passive);
+    if (is_own() && !std::getenv("FULT_IDLE_SPIN"))
+        detail::set_idle_spin(idle_spin(fult::options{}.idle_spin, together));
+}
+
 // Of the runtime that runs now. `together`: as many are used at once, by one team.
 unsigned begin_with_workers(unsigned together) {
     const unsigned now = std::min(static_cast<unsigned>(fult::worker_count()), max_workers);
-    if (std::getenv("FULT_WORKERS"))
+    if (std::getenv("FULT_WORKERS") || cannot_grow || !is_own())
         worker_limit.store(now, std::memory_order_relaxed);
     make_states(now);
-    // Members that outnumber the processors wait for each other's: an idle one gives its processor up between
-    // looks.
     together = std::min(together, now);
-    if (together > used_together || !is_own()) {
-        used_together = together;
-        const bool shares = together > static_cast<unsigned>(usual_threads());
-        detail::share_processors(shares);
-        join_gate::set_patience(shares || icvs_of_program().wait_passive);
-    }
+    if (together > used_together || !is_own())
+        adapt_to(together);
     workers.store(now, std::memory_order_release);
-    ready.store(now, std::memory_order_release);
+    if (!program_ends_its.load(std::memory_order_relaxed))
+        ready.store(now, std::memory_order_release);
+    await_last_thread(); // if the initial one has ended
     return now;
 }
 
-} // namespace
-
-unsigned ensure_workers(unsigned threads) {
-    threads = std::min(threads, worker_limit.load(std::memory_order_relaxed));
-    // The runtime of a task does not end before it.
-    const unsigned have = detail::running_task() ? workers.load(std::memory_order_acquire)
-                                                 : ready.load(std::memory_order_seq_cst); // pairs with stop
-    if (have >= threads && !is_child.load(std::memory_order_relaxed)) [[likely]]
-        return have;
-    FULT_ASSERT(threads != 0);
+// Empty: a runtime of the program's own ends, or another thread starts one right now.
+std::optional<unsigned> try_to_ensure(unsigned threads) {
     const std::lock_guard lock(mutex_of(shared_state::runtime));
     if (is_child.load(std::memory_order_relaxed))
         return 0;
+    if (!detail::running_task() && program_ends_its.load(std::memory_order_relaxed))
+        return {};
+    threads = std::min(threads, worker_limit.load(std::memory_order_relaxed));
     try {
-        if (fult::worker_count() == 0 || (threads > workers.load(std::memory_order_relaxed) && stop(1))) {
+        if (fult::worker_count() == 0) {
             start(threads);
-            cannot_grow = false;
-            used_together = 0;
             threads = static_cast<unsigned>(fult::worker_count());
-            forget_bindings();
         } else {
-            grow(threads); // some of the present ones run a region
+            grow(threads);
         }
+    } catch (const detail::runtime_is_taken &) {
+        return {};
     } catch (const std::exception &error) {
         if (fult::worker_count() == 0)
             fail("the runtime cannot be started with %u threads (OMP_NUM_THREADS, num_threads): %s", threads,
@@ -219,6 +268,30 @@ unsigned ensure_workers(unsigned threads) {
     if (static bool watched = false; !std::exchange(watched, true))
         ::pthread_atfork(nullptr, nullptr, &leave_runtime_of_parent);
     return begin_with_workers(threads);
+}
+
+FULT_NOINLINE unsigned ensure_workers_slowly(unsigned threads) {
+    for (;;) {
+        if (!detail::running_task())
+            await_end();
+        if (const std::optional<unsigned> have = try_to_ensure(threads))
+            return *have;
+        ::sched_yield();
+    }
+}
+
+} // namespace
+
+unsigned ensure_workers(unsigned threads) {
+    FULT_ASSERT(threads != 0);
+    const unsigned enough = std::min(threads, worker_limit.load(std::memory_order_relaxed));
+    // The runtime of a task does not end before it.
+    const unsigned have = detail::running_task()
+                              ? workers.load(std::memory_order_acquire)
+                              : ready.load(std::memory_order_seq_cst); // pairs with ends, release_workers
+    if (have >= enough && !is_child.load(std::memory_order_relaxed)) [[likely]]
+        return have;
+    return ensure_workers_slowly(threads);
 }
 
 unsigned add_workers(unsigned threads) noexcept {
@@ -233,6 +306,8 @@ unsigned add_workers(unsigned threads) noexcept {
     return begin_with_workers(0);
 }
 
+bool is_initial_thread() noexcept { return ::getpid() == static_cast<pid_t>(::syscall(SYS_gettid)); }
+
 int thread_state::next_id() noexcept {
     static std::atomic<int> next{0};
     return next.fetch_add(1, std::memory_order_relaxed);
@@ -243,10 +318,21 @@ unsigned started_workers() noexcept {
     return is_child.load(std::memory_order_relaxed) ? 0 : have;
 }
 
+// Only where no task can be running, in the initial task of the initial thread. A foreign thread counts its
+// region before it asks for workers, and waits for the mutex if it finds none ready: so one of the two sees
+// the other. A runtime that others poll by, as fult-comm does, stays: their messages would wake nothing in
+// the next one.
 void release_workers() noexcept {
     const std::lock_guard lock(mutex_of(shared_state::runtime));
-    if (started_workers() != 0 && !task_on_worker() && stop(0))
-        workers.store(0, std::memory_order_relaxed);
+    fult::runtime *const runtime = own.load(std::memory_order_relaxed);
+    if (!runtime || started_workers() == 0 || task_on_worker() || !is_initial_thread() ||
+        detail::has_services())
+        return;
+    ready.store(0, std::memory_order_seq_cst); // pairs with ensure_workers
+    if (open_regions() == 0)
+        delete runtime; // forget_runtime
+    else
+        ready.store(workers.load(std::memory_order_relaxed), std::memory_order_release);
 }
 
 unsigned workers_for_one() {
@@ -258,7 +344,15 @@ bool is_thread_of_program() noexcept {
     return !t || t == main_task.load(std::memory_order_relaxed);
 }
 
+bool runtime_is_own() noexcept { return is_own(); }
+
 bool worker_0_may_block() noexcept { return !started_elsewhere.load(std::memory_order_relaxed); }
+
+void for_each_worker_state(const std::function<void(thread_state &)> &each) {
+    for (const auto &at : worker_threads)
+        if (thread_state *const p = at.load(std::memory_order_acquire))
+            each(*p);
+}
 
 thread_state *worker_thread(unsigned worker) {
     FULT_ASSERT(worker < workers.load(std::memory_order_relaxed), "a worker that was started has its state");
@@ -390,6 +484,6 @@ void set_current_task(omp_task *f) noexcept {
 } // namespace fult::omp
 
 void fult_omp_start_runtime() {
-    const int usual = fult::omp::icvs_of_program().first.threads;
-    fult::omp::ensure_workers(static_cast<unsigned>(usual > 0 ? usual : fult::omp::usual_threads()));
+    if (fult::worker_count() == 0 || fult::omp::is_own())
+        fult::omp::ensure_workers(fult::omp::threads_of_region());
 }
