@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include <fult/detail/assertion.hpp>
+
 #include "virtual_memory.hpp"
 
 namespace fult::detail {
@@ -25,6 +27,17 @@ void slot_allocator::open(worker_hot *home, slot_run *run, std::uint32_t first, 
     memory_ = memory;
     if (!memory_ || memory_->usable() != 0)
         use_new_word();
+}
+
+void slot_allocator::add_roots() noexcept {
+    FULT_ASSERT(root_words_ <= limit_);
+    const std::uint32_t before = root_words_;
+    const std::size_t known = std::size_t{first_ + before} * 64;
+    root_words_ = for_roots(used_, [&](const task *begin, std::size_t bytes) {
+        if (begin >= tasks_of(home_) + known)
+            add_leak_root(begin, bytes);
+    });
+    FULT_ASSERT(root_words_ >= used_);
 }
 
 // Makes the consecutive free slots of a word, from `first` on, the run.
@@ -84,6 +97,8 @@ bool slot_allocator::use_new_word() noexcept {
     if (used_ == limit_ || !has_memory_for_new_word())
         return false;
     const std::uint32_t w = first_ + used_++;
+    if (used_ > root_words_) [[unlikely]]
+        add_roots();
     // untouched memory is zero, which is the state of an unused descriptor
     words_[w].free = slots_of(w);
     start_run(w, std::countr_zero(usable_slots));

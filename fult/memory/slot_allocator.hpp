@@ -3,9 +3,12 @@
 // allocator of its lower half, a lock guards that of the upper half.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "fult/base/bit_tree.hpp"
+#include "fult/base/leak_roots.hpp"
 #include "fult/tasks/public_words.hpp"
 #include "home_memory.hpp"
 
@@ -13,6 +16,11 @@ namespace fult::detail {
 
 class slot_allocator {
   public:
+    slot_allocator() noexcept = default;
+    ~slot_allocator() { for_roots(root_words_, remove_leak_root); }
+    slot_allocator(const slot_allocator &) = delete;
+    slot_allocator &operator=(const slot_allocator &) = delete;
+
     // Manages words [first, first + limit) of the home; last_slots are the usable slots of the last word. No
     // slot is used yet. `run` is the place of the current run: where the owner's fast path reads it, or
     // elsewhere. `memory` is that of these words, and grows as they are used; without it, all is usable.
@@ -98,6 +106,8 @@ class slot_allocator {
     bool is_untouched() const noexcept;
     bool allows_new_word() noexcept;
     bool is_free(std::uint32_t slot) const noexcept;
+    void add_roots() noexcept;
+    template <class Each> std::uint32_t for_roots(std::uint32_t words, const Each &each) const noexcept;
     void mark_free(std::uint32_t word) noexcept;
     void mark_empty(std::uint32_t word) noexcept;
     void put_free(std::uint32_t word, std::uint64_t slots) noexcept;
@@ -115,9 +125,23 @@ class slot_allocator {
     std::uint32_t current_word_ = 0;
     // one past the last word whose descriptors may be resident; relative to first_
     std::uint32_t touched_ = 0;
-    bit_tree<half_words> free_; // words with free slots; indices relative to first_
+    std::uint32_t root_words_ = 0; // whose descriptors LeakSanitizer knows; relative to first_
+    bit_tree<half_words> free_;    // words with free slots; indices relative to first_
     bit_tree<half_words>
         empty_; // of these, words without taken slots; a last word of fewer slots is never one
 };
+
+// The ranges of the first so many words, each as long as all before it together: few, and little more than is
+// used. Returns the number of words in them.
+template <class Each>
+std::uint32_t slot_allocator::for_roots(std::uint32_t words, const Each &each) const noexcept {
+    std::uint32_t begin = 0;
+    while (begin < words) {
+        const std::uint32_t count = std::min(std::max(begin, few_words), limit_ - begin);
+        each(tasks_of(home_) + std::size_t{first_ + begin} * 64, std::size_t{count} * 64 * sizeof(task));
+        begin += count;
+    }
+    return begin;
+}
 
 } // namespace fult::detail

@@ -23,6 +23,7 @@ struct alignas(cache_line) stack {
     unsigned valgrind_id = 0;
     bool kernel_threads = false;         // a kernel thread's own stack, guarded by the system
     const worker_hot *tied_to = nullptr; // all tasks on it stay on this worker (tied.hpp)
+    bool is_leak_root = false;           // LeakSanitizer knows it (stack_pool.cpp)
     bool split = false;                  // the guard splits the mapping: mprotect's
     bool pinned = false; // the task it was started for is pinned, and no inline task above it leads home yet
 

@@ -13,6 +13,7 @@
 #include <fult/detail/assertion.hpp>
 
 #include "fult/base/check.hpp"
+#include "fult/base/leak_roots.hpp"
 #include "fult/base/sanitizer.hpp"
 #include "virtual_memory.hpp"
 
@@ -64,10 +65,8 @@ std::size_t guard_of(const stack_settings &settings) noexcept {
     return settings.guard == guard_mode::none ? 0 : std::max(least, 2 * page_size());
 }
 
-void forget(const stack &s) noexcept { // by the sanitizers
-    sanitizer::fiber_destroy(s.fiber);
-    sanitizer::deregister_stack(s.valgrind_id);
-}
+// LeakSanitizer reads the list of all mappings for each of them.
+constexpr std::size_t most_leak_roots = 1024;
 
 std::size_t mapping_limit() noexcept {
     std::size_t limit = 65530;
@@ -105,6 +104,23 @@ stack_pool::~stack_pool() {
 
 const char *stack_pool::guard_name() const noexcept {
     return madvise_guards_ ? "madvise" : settings_.guard == guard_mode::none ? "none" : "mprotect";
+}
+
+// Suspended tasks may hold the only pointers to what they have allocated.
+void stack_pool::show_to_leak_sanitizer(stack &s) noexcept {
+    s.is_leak_root =
+        looks_for_leaks() && leak_roots_.fetch_add(1, std::memory_order_relaxed) < most_leak_roots;
+    if (s.is_leak_root) // without the guard, which cannot be read
+        add_leak_root(s.low(), s.usable());
+}
+
+// By the sanitizers.
+void stack_pool::forget(const stack &s) noexcept {
+    if (s.is_leak_root)
+        remove_leak_root(s.low(), s.usable());
+    leak_roots_.fetch_sub(looks_for_leaks() ? 1 : 0, std::memory_order_relaxed);
+    sanitizer::fiber_destroy(s.fiber);
+    sanitizer::deregister_stack(s.valgrind_id);
 }
 
 // Called under the lock. The kernel may refuse a guard of either kind at any time, for lack of memory.
@@ -221,6 +237,7 @@ stack *stack_pool::take(std::size_t count) noexcept {
             cold_.pop_back();
             s = prepare(base, settings_.size + guard_);
             protect(*s); // again after a discard: cheap, and independent of what the kernel kept
+            show_to_leak_sanitizer(*s);
         } else {
             break;
         }
@@ -326,6 +343,7 @@ stack *stack_pool::acquire_sized(std::size_t bytes) noexcept {
     const std::lock_guard guard(lock_);
     stack *s = prepare(base, bytes);
     protect(*s);
+    show_to_leak_sanitizer(*s);
     return s;
 }
 

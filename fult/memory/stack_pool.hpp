@@ -2,6 +2,7 @@
 // a cap.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <vector>
@@ -79,6 +80,8 @@ class stack_pool {
                sized_count_ <= max_sized;
     }
     stack *prepare(std::byte *base, std::size_t bytes) noexcept;
+    void show_to_leak_sanitizer(stack &s) noexcept;
+    void forget(const stack &s) noexcept;
     void protect(stack &s) noexcept;
     stack *pop_hot() noexcept;
     stack *take_kept_sized(std::size_t bytes) noexcept;
@@ -109,6 +112,7 @@ class stack_pool {
     std::size_t mapped_ = 0;
     std::size_t split_budget_; // number of further mprotect guards that the kernel's limit on mappings allows
     bool madvise_guards_;
+    std::atomic<std::size_t> leak_roots_{0}; // stacks in all, if there is LeakSanitizer
     bool warned_ = false;
 };
 

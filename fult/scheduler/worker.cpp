@@ -12,6 +12,7 @@
 #include <fult/detail/fast_path.hpp>
 #include <fult/detail/forked.hpp>
 
+#include "fult/base/leak_roots.hpp"
 #include "fult/base/sanitizer.hpp"
 #include "processors.hpp"
 
@@ -50,6 +51,7 @@ worker *worker::create(worker_team &owner, unsigned index) {
     const home_memory memory =
         map_home(sizeof(worker), owner.opts.max_tasks, number, std::max(owner.count(), number) + 1);
     auto *made = ::new (memory.begin) worker(owner, index, memory);
+    add_leak_root(made, sizeof(worker));
     if (owner.opts.spawn_sites)
         made->sites.open();
     return made;
@@ -60,6 +62,7 @@ void worker::destroy(worker *w) noexcept {
         w->team.stacks.release(w->scheduler_stack_);
     home_memory memory = w->memory_;
     w->~worker();
+    remove_leak_root(w, sizeof(worker));
     unmap_home(memory);
 }
 
