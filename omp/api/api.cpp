@@ -11,7 +11,6 @@
 
 #include <fult/detail/assertion.hpp>
 
-#include "default_schedule.hpp"
 #include "omp/core/binding.hpp"
 #include "omp/core/cancel.hpp"
 #include "omp/core/control.hpp"
@@ -23,6 +22,7 @@
 #include "omp/core/tasks.hpp"
 #include "omp/core/team.hpp"
 #include "omp/core/threads.hpp"
+#include "own_compiler.hpp"
 
 using namespace fult::omp;
 
@@ -109,9 +109,9 @@ void omp_set_schedule(int kind, int chunk) {
 }
 void omp_get_schedule(int *kind, int *chunk) {
     const icv_set &v = icvs();
-    *kind = static_cast<int>(v.schedule_or(default_schedule)) |
+    *kind = static_cast<int>(v.schedule_or(own_compiler.schedule)) |
             (v.monotonic ? static_cast<int>(monotonic_bit) : 0);
-    *chunk = v.chunk_or_default(default_schedule);
+    *chunk = v.chunk_or_default(own_compiler.schedule);
 }
 
 // Leagues of teams on the host.
@@ -185,7 +185,7 @@ std::size_t omp_capture_affinity(char *buffer, std::size_t size, const char *for
     return text.size();
 }
 void omp_display_affinity(const char *format) { show_affinity(format); }
-void omp_display_env(int verbose) { display_environment(verbose != 0); }
+void omp_display_env(int verbose) { display_environment(own_compiler, verbose != 0); }
 
 // Devices: the host alone ---------------------------------------------------------------------------------------------------
 

@@ -43,6 +43,12 @@ std::string_view take_item(std::string_view &s) {
     return item;
 }
 
+void add_item(std::string &list, std::string_view item) {
+    if (!list.empty())
+        list += ',';
+    list += item;
+}
+
 bool read_number(std::string_view s, long &value) {
     const std::string text(s);
     char *end = nullptr;
@@ -65,11 +71,28 @@ void read_bool(const char *name, bool &into) {
     const char *text = std::getenv(name);
     if (!text)
         return;
-    const int value = index_in({"false", "true", "0", "1"}, trimmed(text));
+    const int value =
+        index_in({"false", "true", "0", "1", "no", "yes", "off", "on", ".f.", ".t."}, trimmed(text));
     if (value < 0)
         ignored(name, text);
     else
         into = value % 2 != 0;
+}
+
+void read_size(const char *name, const char *text, const char *unit, std::size_t &into) {
+    char *end = nullptr;
+    const unsigned long long value = std::strtoull(text, &end, 10);
+    const std::string_view own_unit = trimmed(end);
+    const int power = index_in({"b", "k", "m", "g"}, own_unit.empty() ? unit : own_unit);
+    if (end == text || power < 0)
+        return ignored(name, text);
+    const unsigned long long factor = 1ull << 10 * power;
+    constexpr unsigned long long most = 1ull << 30, least = 1ull << 14;
+    const unsigned long long size = value > ~0ull / factor ? ~0ull : value * factor;
+    if (size > most)
+        warn("%s=%s: stacks have 1 GiB, the most that a task can have; larger data belong on the heap", name,
+             text);
+    into = static_cast<std::size_t>(size > most ? most : size < least ? least : size);
 }
 
 } // namespace fult::omp

@@ -1,9 +1,7 @@
 #include "icv.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <iterator>
 #include <sched.h>
 #include <string>
@@ -89,22 +87,48 @@ void read_schedule(program_icvs &p) {
 
 void read_stack_size(program_icvs &p) {
     const char *name = "OMP_STACKSIZE", *text = std::getenv(name);
-    if (!text && !(text = std::getenv(name = "GOMP_STACKSIZE")) &&
-        !(text = std::getenv(name = "KMP_STACKSIZE")))
+    if (text || (text = std::getenv(name = "GOMP_STACKSIZE")))
+        read_size(name, text, "k", p.stack_size);
+}
+
+// libgomp takes 100,000 of its turns for a millisecond.
+void read_spin_count(program_icvs &p) {
+    const char *const text = std::getenv("GOMP_SPINCOUNT");
+    if (!text)
         return;
-    char *end = nullptr;
-    const unsigned long long value = std::strtoull(text, &end, 10);
-    const std::string_view unit = trimmed(end);
-    const int power = index_in({"b", "k", "m", "g"}, unit.empty() ? "k" : unit);
-    if (end == text || power < 0)
-        return ignored(name, text);
-    const unsigned long long factor = 1ull << 10 * power;
-    constexpr unsigned long long most = 1ull << 30, least = 1ull << 14;
-    const unsigned long long size = value > ~0ull / factor ? ~0ull : value * factor;
-    if (size > most)
-        warn("%s=%s: stacks have 1 GiB, the most that a task can have; larger data belong on the heap", name,
-             text);
-    p.stack_size = static_cast<std::size_t>(size > most ? most : size < least ? least : size);
+    long turns = 0;
+    if (index_in({"infinite", "infinity"}, trimmed(text)) >= 0)
+        p.idle_spin = longest_idle_spin;
+    else if (read_number(trimmed(text), turns) && turns >= 0)
+        p.idle_spin = static_cast<int>(std::min<long>(turns / 100, longest_idle_spin));
+    else
+        ignored("GOMP_SPINCOUNT", text);
+}
+
+void read_display(program_icvs &p) {
+    const char *const text = std::getenv("OMP_DISPLAY_ENV");
+    if (!text)
+        return;
+    const int how = index_in({"verbose", "true", "1", "false", "0"}, trimmed(text));
+    p.display_verbose = how == 0;
+    p.display = how >= 0 && how < 3;
+    if (how < 0)
+        ignored("OMP_DISPLAY_ENV", text);
+}
+
+void read_target_offload(program_icvs &p) {
+    const char *const text = std::getenv("OMP_TARGET_OFFLOAD");
+    if (!text)
+        return;
+    const int how = index_in({"mandatory", "disabled", "default"}, trimmed(text)); // target_offload
+    if (how < 0)
+        return ignored("OMP_TARGET_OFFLOAD", text);
+    p.offload = static_cast<target_offload>(how);
+}
+
+void name_missing_tools() {
+    if (const char *const text = std::getenv("OMP_TOOL_LIBRARIES"); text && *text)
+        warn("OMP_TOOL_LIBRARIES=%s has no effect: tools (OMPT) are not supported", text);
 }
 
 void read_bind_list(program_icvs &p, const char *text) {
@@ -141,13 +165,12 @@ void read_allocator(program_icvs &p) {
     const char *text = std::getenv("OMP_ALLOCATOR");
     if (!text)
         return;
-    const int found = index_in({"omp_default_mem_alloc", "omp_large_cap_mem_alloc", "omp_const_mem_alloc",
-                                "omp_high_bw_mem_alloc", "omp_low_lat_mem_alloc", "omp_cgroup_mem_alloc",
-                                "omp_pteam_mem_alloc", "omp_thread_mem_alloc"},
-                               trimmed(text));
-    if (found < 0)
-        return ignored("OMP_ALLOCATOR", text);
-    p.first.allocator = static_cast<std::size_t>(found) + 1; // omp.h numbers them from 1 to 8
+    for (std::size_t i = 0; i < std::size(allocator_names); ++i)
+        if (equals(trimmed(text), allocator_names[i])) {
+            p.first.allocator = i + 1;
+            return;
+        }
+    ignored("OMP_ALLOCATOR", text);
 }
 
 program_icvs read_all() {
@@ -155,6 +178,9 @@ program_icvs read_all() {
     read_threads(p);
     read_schedule(p);
     read_stack_size(p);
+    read_spin_count(p);
+    read_display(p);
+    read_target_offload(p);
     read_bind(p);
     read_allocator(p);
     read_bool("OMP_DYNAMIC", p.first.dynamic);
@@ -177,6 +203,7 @@ program_icvs read_all() {
         if (policy < 0)
             ignored("OMP_WAIT_POLICY", text);
     }
+    name_missing_tools();
     if (const char *text = std::getenv("OMP_AFFINITY_FORMAT"))
         p.set_affinity_format(text);
     cancellation_enabled = p.cancellation;
@@ -194,58 +221,15 @@ program_icvs &icvs_of_program() {
 }
 
 namespace {
-const char *bool_text(bool b) { return b ? "TRUE" : "FALSE"; }
-
-// Displays OMP_DISPLAY_ENV and reads the control variables when the library is loaded.
+// Reads the control variables when the library is loaded.
 struct at_load {
     at_load() {
         icvs_of_program();
         processors(); // before a thread may be bound
         if (binds_threads())
             bind_thread(this_thread(), 0);
-        if (const char *text = std::getenv("OMP_DISPLAY_ENV")) {
-            const int how = index_in({"verbose", "true", "1"}, trimmed(text));
-            if (how >= 0)
-                display_environment(how == 0);
-        }
     }
 } const at_load_;
 } // namespace
-
-void display_environment(bool verbose) {
-    const program_icvs &p = icvs_of_program();
-    const char *binds[] = {"FALSE", "TRUE", "PRIMARY", "CLOSE", "SPREAD"};
-    const char *schedules[] = {"DYNAMIC, by clang STATIC", "STATIC", "DYNAMIC", "GUIDED", "AUTO"};
-    std::fprintf(stderr, "\nOPENMP DISPLAY ENVIRONMENT BEGIN\n");
-    std::fprintf(stderr, "  _OPENMP = '201511'\n");
-    std::fprintf(stderr, "  [host] OMP_DYNAMIC = '%s'\n", bool_text(p.first.dynamic));
-    std::fprintf(stderr, "  [host] OMP_NESTED = '%s'\n", bool_text(p.first.max_active_levels > 1));
-    std::fprintf(stderr, "  [host] OMP_NUM_THREADS = '");
-    if (p.thread_levels == 0)
-        std::fprintf(stderr, "%d", usual_threads());
-    for (int i = 0; i < p.thread_levels; ++i)
-        std::fprintf(stderr, "%s%d", i ? "," : "", p.thread_list[i]);
-    std::fprintf(stderr, "'\n");
-    std::fprintf(stderr, "  [host] OMP_SCHEDULE = '%s", schedules[static_cast<int>(p.first.schedule)]);
-    if (p.first.chunk > 1)
-        std::fprintf(stderr, ",%d", p.first.chunk);
-    std::fprintf(stderr, "'\n");
-    std::fprintf(stderr, "  [host] OMP_PROC_BIND = '%s'\n", binds[p.first.bind]);
-    std::fprintf(stderr, "  [host] OMP_PLACES = '%s'\n", places().text().c_str());
-    std::fprintf(stderr, "  [host] OMP_STACKSIZE = '%zu'\n", p.stack_size);
-    std::fprintf(stderr, "  [host] OMP_WAIT_POLICY = '%s'\n", p.wait_active ? "ACTIVE" : "PASSIVE");
-    std::fprintf(stderr, "  [host] OMP_THREAD_LIMIT = '%d'\n", p.first.thread_limit);
-    std::fprintf(stderr, "  [host] OMP_MAX_ACTIVE_LEVELS = '%d'\n", p.first.max_active_levels);
-    std::fprintf(stderr, "  [host] OMP_NUM_TEAMS = '%d'\n", p.first.teams);
-    std::fprintf(stderr, "  [host] OMP_TEAMS_THREAD_LIMIT = '%d'\n", p.first.teams_thread_limit);
-    std::fprintf(stderr, "  [host] OMP_CANCELLATION = '%s'\n", bool_text(p.cancellation));
-    std::fprintf(stderr, "  [host] OMP_DEFAULT_DEVICE = '%d'\n", p.first.default_device);
-    std::fprintf(stderr, "  [host] OMP_MAX_TASK_PRIORITY = '%d'\n", p.max_task_priority);
-    std::fprintf(stderr, "  [host] OMP_DISPLAY_AFFINITY = '%s'\n", bool_text(p.display_affinity));
-    std::fprintf(stderr, "  [host] OMP_AFFINITY_FORMAT = '%s'\n", p.affinity_format);
-    if (verbose)
-        std::fprintf(stderr, "  [host] FULT_OMP = 'workers of the runtime, each region on tasks'\n");
-    std::fprintf(stderr, "OPENMP DISPLAY ENVIRONMENT END\n");
-}
 
 } // namespace fult::omp

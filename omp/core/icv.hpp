@@ -13,6 +13,12 @@ enum class schedule_kind : int { by_compiler = 0, fixed = 1, dynamic = 2, guided
 inline constexpr unsigned monotonic_bit = 0x80000000u;
 
 inline constexpr int no_thread_limit = 0x7fffffff;
+inline constexpr int longest_idle_spin = 1'000'000; // microseconds, the most of FULT_IDLE_SPIN
+
+// omp.h numbers them from 1.
+inline constexpr const char *allocator_names[] = {
+    "omp_default_mem_alloc", "omp_large_cap_mem_alloc", "omp_const_mem_alloc", "omp_high_bw_mem_alloc",
+    "omp_low_lat_mem_alloc", "omp_cgroup_mem_alloc",    "omp_pteam_mem_alloc", "omp_thread_mem_alloc"};
 
 // Immutable once tasks share it: a task that changes a variable gets a copy.
 struct icv_set {
@@ -44,6 +50,9 @@ struct icv_set {
     friend bool operator==(const icv_set &, const icv_set &) noexcept = default;
 };
 
+// There are no devices: each region for one runs on the host.
+enum class target_offload : int { mandatory, disabled, by_default };
+
 struct program_icvs {
     icv_set first;           // of the initial task
     int thread_list[8] = {}; // OMP_NUM_THREADS by level
@@ -53,6 +62,9 @@ struct program_icvs {
     bool cancellation = false;
     int max_task_priority = 0;
     bool wait_active = false, wait_passive = false;
+    int idle_spin = -1; // microseconds for which an idle thread polls; -1: by OMP_WAIT_POLICY
+    bool display_verbose = false, display = false; // OMP_DISPLAY_ENV
+    target_offload offload = target_offload::by_default;
     std::size_t stack_size = 0; // OMP_STACKSIZE; 0: as for threads
     bool display_affinity = false;
     char affinity_format[256] = "level %L thread %i affinity %A";
@@ -76,6 +88,5 @@ program_icvs &icvs_of_program();                 // read from the environment on
 int processors() noexcept;                       // that this process may use
 int usual_threads() noexcept;                    // of these, as many as a quota of its control group leaves
 const cpu_set_t &processors_at_start() noexcept; // these: the mask before any thread was bound
-void display_environment(bool verbose);
 
 } // namespace fult::omp

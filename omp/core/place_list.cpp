@@ -222,22 +222,22 @@ bool place_list::read_places(std::string_view text) {
     return r.at_end();
 }
 
-bool place_list::read(const char *text, const cpu_set_t &usable) {
+bool place_list::read(const char *text, const cpu_set_t &usable, const char *variable) {
     const std::string_view s = trimmed(text);
     clear();
     try {
         if (s.empty() ||
             !(std::isalpha(static_cast<unsigned char>(s.front())) ? read_level(s) : read_places(s))) {
             clear();
-            ignored("OMP_PLACES", text);
+            ignored(variable, text);
             return false;
         }
     } catch (const std::exception &error) {
         clear();
-        warn("OMP_PLACES=%s is ignored: %s", text, error.what());
+        warn("%s=%s is ignored: %s", variable, text, error.what());
         return false;
     }
-    return leave_out("OMP_PLACES", text, usable);
+    return leave_out(variable, text, usable);
 }
 
 bool place_list::read_processors(const char *text, const cpu_set_t &usable) {

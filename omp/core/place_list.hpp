@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace fult::omp {
@@ -19,11 +20,12 @@ class place_list {
     // Reads the text of OMP_PLACES. Processors that `usable` lacks are left out, then empty places. Returns
     // false, and leaves the list empty, if the text is not understood or no place is left; then it has
     // warned.
-    bool read(const char *text, const cpu_set_t &usable);
+    bool read(const char *text, const cpu_set_t &usable, const char *variable = "OMP_PLACES");
     // The same of GOMP_CPU_AFFINITY: processors, each of which is a place: "0 3 1-2 4-15:2".
     bool read_processors(const char *text, const cpu_set_t &usable);
     // A place for each core.
     void use_cores();
+    void use(std::vector<cpu_set_t> listed) noexcept { places_ = std::move(listed); }
     void clear() noexcept { places_.clear(); }
 
   private:

@@ -60,13 +60,16 @@ std::size_t default_stack() noexcept {
     return limit.rlim_cur < most ? static_cast<std::size_t>(limit.rlim_cur) : most;
 }
 
-// Microseconds by OMP_WAIT_POLICY. Threads that outnumber the processors never spin for long.
+// Microseconds by GOMP_SPINCOUNT and its kin, or by OMP_WAIT_POLICY. Threads that outnumber the processors
+// never spin for long.
 unsigned idle_spin(unsigned usual, unsigned threads) noexcept {
     constexpr unsigned active = 10'000;
-    if (icvs_of_program().wait_passive)
-        return 0;
-    return icvs_of_program().wait_active && threads <= static_cast<unsigned>(usual_threads()) ? active
-                                                                                              : usual;
+    const program_icvs &p = icvs_of_program();
+    const unsigned wanted = p.idle_spin >= 0 ? static_cast<unsigned>(p.idle_spin)
+                            : p.wait_passive ? 0
+                            : p.wait_active  ? active
+                                             : usual;
+    return threads <= static_cast<unsigned>(usual_threads()) ? wanted : std::min(wanted, usual);
 }
 
 // Of a region that does not ask for a number.
@@ -88,7 +91,7 @@ fult::options options_for(unsigned threads) {
     if (!std::getenv("FULT_IDLE_SPIN"))
         o.idle_spin = idle_spin(o.idle_spin, threads);
     if (!std::getenv("FULT_STACK_SIZE"))
-        o.stack_size = icvs_of_program().stack_size ? icvs_of_program().stack_size : default_stack();
+        o.stack_size = stack_size_of_threads();
     return o;
 }
 
@@ -222,7 +225,7 @@ void adapt_to(unsigned together) noexcept {
     used_together = together;
     const bool shares = together > static_cast<unsigned>(usual_threads());
     detail::share_processors(shares);
-    join_gate::set_patience(shares || icvs_of_program().wait_passive);
+    join_gate::set_patience(shares || icvs_of_program().wait_passive || icvs_of_program().idle_spin == 0);
     if (is_own() && !std::getenv("FULT_IDLE_SPIN"))
         detail::set_idle_spin(idle_spin(fult::options{}.idle_spin, together));
 }
@@ -311,6 +314,10 @@ bool is_initial_thread() noexcept { return ::getpid() == static_cast<pid_t>(::sy
 int thread_state::next_id() noexcept {
     static std::atomic<int> next{0};
     return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::size_t stack_size_of_threads() noexcept {
+    return icvs_of_program().stack_size != 0 ? icvs_of_program().stack_size : default_stack();
 }
 
 unsigned started_workers() noexcept {

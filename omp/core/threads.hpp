@@ -15,6 +15,7 @@ namespace fult::omp {
 unsigned ensure_workers(unsigned threads);
 // More of them, as far as the running runtime is this library's and can get more. Returns their number.
 unsigned add_workers(unsigned threads) noexcept;
+std::size_t stack_size_of_threads() noexcept;
 unsigned started_workers() noexcept; // without starting them; 0: there are none that this process can use
 void release_workers() noexcept;     // ends the runtime if it is this library's and no task can be running
 // For a region of one: starts workers on the initial thread alone, where the region's tasks run deferred.

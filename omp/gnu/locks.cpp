@@ -1,11 +1,17 @@
 // What libgomp alone has. omp_*: nested locks, which lie in the variable itself.
 #include "omp/core/locks.hpp"
 
-#include "omp/api/default_schedule.hpp"
+#include "omp/api/own_compiler.hpp"
 
 using namespace fult::omp;
 
-const schedule_kind default_schedule = schedule_kind::dynamic;
+const compiler_facts own_compiler{201511, schedule_kind::dynamic}; // gcc 6 to 15
+
+namespace {
+struct at_load {
+    at_load() { display_environment_at_load(own_compiler); }
+} const at_load_;
+} // namespace
 
 extern "C" {
 void omp_init_nest_lock(nested_lock *l) { nested_init(l); }

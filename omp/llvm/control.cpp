@@ -4,7 +4,9 @@
 #include <cstdio>
 #include <limits>
 
+#include "environment.hpp"
 #include "kmp.hpp"
+#include "omp/api/own_compiler.hpp"
 #include "omp/core/cancel.hpp"
 #include "omp/core/icv.hpp"
 
@@ -14,9 +16,13 @@ namespace {
 // Milliseconds that a thread spins, for the program that asks: ours follow OMP_WAIT_POLICY and the runtime's
 // options.
 int &blocktime() noexcept {
-    static int time = icvs_of_program().wait_active    ? std::numeric_limits<int>::max()
-                      : icvs_of_program().wait_passive ? 0
-                                                       : 200;
+    static int time = [] {
+        constexpr int forever = std::numeric_limits<int>::max();
+        const program_icvs &p = icvs_of_program();
+        if (p.idle_spin >= 0)
+            return p.idle_spin == longest_idle_spin ? forever : p.idle_spin / 1000;
+        return p.wait_active ? forever : p.wait_passive ? 0 : 200;
+    }();
     return time;
 }
 int library = 2; // throughput
@@ -25,6 +31,8 @@ struct at_load {
     at_load() {
         icvs_of_program().show_affinity_by_default(stdout,
                                                    "OMP: pid %P tid %i thread %n bound to OS proc set {%A}");
+        kmp::read_environment(icvs_of_program());
+        display_environment_at_load(own_compiler);
     }
 } const at_load_;
 } // namespace

@@ -5,7 +5,7 @@
 #include <fult/detail/assertion.hpp>
 
 #include "kmp.hpp"
-#include "omp/api/default_schedule.hpp"
+#include "omp/api/own_compiler.hpp"
 #include "omp/core/error.hpp"
 #include "omp/core/tasks.hpp"
 #include "omp/core/team.hpp"
@@ -14,7 +14,7 @@
 using namespace fult::omp;
 using kmp::location;
 
-const schedule_kind default_schedule = schedule_kind::fixed;
+const compiler_facts own_compiler{201811, schedule_kind::fixed}; // clang 11 to 16
 
 namespace {
 
@@ -150,8 +150,8 @@ loop_shape blocks_of_vectors(u8 count, u8 members, u8 vector) noexcept {
 
 // schedule(simd:runtime): the chunks are of whole vectors.
 loop_shape runtime_shape_of_vectors(const icv_set &v, u8 count, u8 members, u8 vector) noexcept {
-    const schedule_kind kind = v.schedule_or(default_schedule);
-    const u8 chunk = static_cast<u8>(v.chunk_or_default(default_schedule));
+    const schedule_kind kind = v.schedule_or(own_compiler.schedule);
+    const u8 chunk = static_cast<u8>(v.chunk_or_default(own_compiler.schedule));
     if (kind == schedule_kind::automatic || chunk == 0)
         return blocks_of_vectors(count, members, vector);
     return {{}, kind, chunk * vector, false, false, chunk * vector};
@@ -193,8 +193,8 @@ loop_shape shape_of(int schedule, i8 chunk, u8 count, u8 members) {
     case 37: { // runtime
         const icv_set &v = *current_task()->icvs();
         return {{},
-                v.schedule_or(default_schedule),
-                static_cast<u8>(v.chunk_or_default(default_schedule)),
+                v.schedule_or(own_compiler.schedule),
+                static_cast<u8>(v.chunk_or_default(own_compiler.schedule)),
                 false,
                 any_order && !v.monotonic};
     }
