@@ -149,6 +149,16 @@ fult_task_id_t fult_self(void) { return fult::in_task() ? fult::this_task::id().
 void fult_signal(fult_task_id_t id) { fult::signal(fult::task_id::from_value(id)); }
 
 unsigned fult_worker_count(void) { return static_cast<unsigned>(fult::worker_count()); }
+int fult_stack(void **low, size_t *size) {
+    if (!fult::in_task())
+        return reject_outside_task();
+    if (!low || !size)
+        return reject_argument("both arguments receive a value; neither may be NULL");
+    const fult::stack_bounds bounds = fult::this_task::stack();
+    *low = bounds.low;
+    *size = bounds.size;
+    return FULT_SUCCESS;
+}
 int fult_worker(void) { return fult::in_task() ? fult::this_task::worker() : -1; }
 
 int fult_dump_tasks(int descriptor) {

@@ -1,5 +1,7 @@
 #include "suspend.hpp"
 
+#include <fult/detail/address.hpp>
+#include <fult/detail/running_stack.hpp>
 #include <fult/detail/service.hpp>
 #include <fult/this_task.hpp>
 
@@ -122,12 +124,30 @@ task_id id() noexcept { return detail::to_id(detail::here("this_task::id")->curr
 
 int worker() noexcept { return static_cast<int>(detail::here("this_task::worker")->index); }
 
+stack_bounds stack() noexcept {
+    const detail::stack &on = *detail::here("this_task::stack")->current_stack();
+    return {on.low(), on.usable(), on.guard};
+}
+
 std::string_view name() noexcept {
     const detail::task *self = detail::here("this_task::name")->current;
     return self->extras ? std::string_view(self->extras->name) : std::string_view();
 }
 
 } // namespace this_task
+
+// By the address of a frame: a signal handler may have a stack of its own.
+bool detail::runs_on_own_stack(stack_bounds &bounds) noexcept {
+    const worker *const w = this_worker();
+    const auto frame = address_of(__builtin_frame_address(0));
+    if (!w || !w->current_stack() || w->current_stack()->kernel_threads)
+        return false;
+    const stack &on = *w->current_stack();
+    if (frame < address_of(on.low()) || frame >= address_of(on.high()))
+        return false;
+    bounds = {on.low(), on.usable(), on.guard};
+    return true;
+}
 
 bool in_task() noexcept {
     const detail::worker *w = detail::this_worker();

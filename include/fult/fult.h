@@ -174,6 +174,11 @@ FULT_API unsigned fult_worker_count(void);
 /** The worker that runs the calling task now; -1 on a foreign thread. Does not suspend. */
 FULT_API int fult_worker(void);
 
+/** *low receives the lowest usable address of the stack that runs the calling task now, and *size the bytes
+ * from there to its end: for code that looks for pointers on it, or asks how much of it is left. Does not
+ * suspend. FULT_ERR_NOT_A_TASK; FULT_ERR_INVALID: one of the arguments is NULL. */
+FULT_API int fult_stack(void **low, size_t *size);
+
 /** Writes a report of all tasks to a file descriptor: what each waits for and where, with equal stacks
  * grouped. From any thread; does not suspend. FULT_ERR_NO_RUNTIME. */
 FULT_API int fult_dump_tasks(int descriptor);

@@ -3,6 +3,7 @@
 /// message.
 #pragma once
 
+#include <cstddef>
 #include <stop_token>
 #include <string_view>
 
@@ -12,6 +13,13 @@ namespace fult {
 
 /// True if the caller runs as a task.
 FULT_API bool in_task() noexcept;
+
+/// The memory of a stack, which grows from its end downwards.
+struct stack_bounds {
+    std::byte *low;    ///< the lowest address that may be used
+    std::size_t size;  ///< bytes from there to the end
+    std::size_t guard; ///< bytes below `low` that fault; 0: unknown, or none
+};
 
 namespace this_task {
 
@@ -32,6 +40,12 @@ FULT_API task_id id() noexcept;
 /// The number of the worker that runs this task now: 0 ... worker_count() - 1. May change in any call that
 /// may suspend.
 FULT_API int worker() noexcept;
+
+/// The bounds of the stack that runs now, for code that looks for pointers on it or asks how much of it is
+/// left: the system knows only those of the thread (`pthread_getattr_np`). A task that runs inline has the
+/// stack of the task below it. They stay the same for the whole task, whichever worker runs it; the main task
+/// has its thread's. Does not suspend.
+FULT_API stack_bounds stack() noexcept;
 
 /// The name given at spawn; may be empty.
 FULT_API std::string_view name() noexcept;

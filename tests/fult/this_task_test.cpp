@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <fult/detail/address.hpp>
+#include <fult/detail/running_stack.hpp>
 #include <fult/fult.hpp>
 
 #include "tests/support/ends.hpp"
@@ -15,6 +17,9 @@
 namespace {
 
 using fult::spawn;
+using fult::spawn_pinned;
+using fult::stack_bounds;
+namespace detail = fult::detail;
 using fult::testing::expect_ends;
 namespace this_task = fult::this_task;
 
@@ -63,6 +68,45 @@ TEST_P(this_task_test, names) {
     EXPECT_EQ(named.join(), expected);
     EXPECT_EQ(spawn([] { return std::string(this_task::name()); }).join(), "")
         << "a slot's former name is gone";
+}
+
+// A frame of the caller's is within the bounds that it gets.
+bool runs_within(stack_bounds on) {
+    const auto frame = detail::address_of(__builtin_frame_address(0)), low = detail::address_of(on.low);
+    return low <= frame && frame < low + on.size && on.size >= 16 * 1024;
+}
+bool is_same(stack_bounds a, stack_bounds b) { return a.low == b.low && a.size == b.size; }
+
+TEST_P(this_task_test, stack) {
+    const stack_bounds of_main = this_task::stack();
+    EXPECT_TRUE(runs_within(of_main));
+    std::vector<fult::handle<stack_bounds>> tasks;
+    for (int i = 0; i < 20; ++i)
+        tasks.push_back(spawn({.stack_size = i % 2 == 0 ? 0u : 1u << 20}, [i] {
+            const stack_bounds before = this_task::stack();
+            EXPECT_TRUE(runs_within(before));
+            EXPECT_TRUE(i % 2 == 0 || before.size >= (1u << 20));
+            this_task::yield();
+            EXPECT_TRUE(is_same(before, this_task::stack()));
+            // inline, it has the stack of this task
+            const auto of_child = spawn([] {
+                                      EXPECT_TRUE(runs_within(this_task::stack()));
+                                      return this_task::stack();
+                                  }).join();
+            EXPECT_GE(of_child.size, 16u * 1024);
+            EXPECT_TRUE(is_same(before, this_task::stack()));
+            return before;
+        }));
+    for (auto &each : tasks)
+        EXPECT_GE(each.join().size, 16u * 1024);
+    EXPECT_EQ(this_task::stack().low, of_main.low);
+    stack_bounds none{};
+    EXPECT_FALSE(detail::runs_on_own_stack(none)) << "the main task has its thread's";
+    std::thread([&none] { EXPECT_FALSE(detail::runs_on_own_stack(none)); }).join();
+    EXPECT_TRUE(spawn_pinned(GetParam() - 1, [] {
+                    stack_bounds own{};
+                    return detail::runs_on_own_stack(own) && is_same(own, this_task::stack());
+                }).join());
 }
 
 TEST_P(this_task_test, in_task_and_worker) {

@@ -19,6 +19,8 @@
 #define FULT_OPAQUE __attribute__((noipa))
 #endif
 #define FULT_ALWAYS_INLINE inline __attribute__((always_inline))
+// A function of this source, with C linkage, is also exported as "name@version".
+#define FULT_SYMBOL_VERSION(function, name_and_version) __asm__(".symver " #function ", " name_and_version)
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)

@@ -52,11 +52,23 @@ static void *which_worker(void *argument) {
     return (void *)(intptr_t)fult_worker();
 }
 
+static void *check_stack(void *argument) {
+    void *low;
+    size_t size;
+    CHECK(fult_stack(&low, &size) == FULT_SUCCESS);
+    CHECK((char *)&low > (char *)low && (char *)&low < (char *)low + size);
+    CHECK(fult_stack(NULL, &size) == FULT_ERR_INVALID && fult_stack(&low, NULL) == FULT_ERR_INVALID);
+    return argument;
+}
+
 static void *on_a_foreign_thread(void *argument) {
     void *result = NULL;
     fult_task_t t;
     CHECK(fult_self() == 0);
     CHECK(fult_worker() == -1);
+    void *low;
+    size_t size;
+    CHECK(fult_stack(&low, &size) == FULT_ERR_NOT_A_TASK);
     CHECK(fult_yield() == FULT_ERR_NOT_A_TASK);
     CHECK(fult_wait() == FULT_ERR_NOT_A_TASK);
     CHECK(fult_spawn(&t, yields, &t) == FULT_SUCCESS);
@@ -308,6 +320,10 @@ int main(void) {
         CHECK(fult_worker_count() == 2);
         CHECK(fult_worker() == 0);
         CHECK(fult_self() != 0);
+        check_stack(NULL);
+        fult_task_t on_its_own;
+        CHECK(fult_spawn(&on_its_own, check_stack, NULL) == FULT_SUCCESS);
+        CHECK(fult_join(on_its_own, NULL) == FULT_SUCCESS);
         check_results();
         check_many();
         check_wait_and_signal();
