@@ -65,8 +65,14 @@ std::size_t guard_of(const stack_settings &settings) noexcept {
     return settings.guard == guard_mode::none ? 0 : std::max(least, 2 * page_size());
 }
 
-// LeakSanitizer reads the list of all mappings for each of them.
-constexpr std::size_t most_leak_roots = 1024;
+// LeakSanitizer reads the list of all mappings for each of them: a thousand take it minutes. It reads all
+// that is registered, touched or not: a gigabyte takes it seconds.
+constexpr std::size_t most_leak_roots = 64;
+constexpr std::size_t leak_root_bytes = 128 * 1024;
+
+// The topmost part of the stack.
+std::size_t bytes_for_leaks(const stack &s) noexcept { return std::min(s.usable(), leak_root_bytes); }
+const std::byte *begin_for_leaks(const stack &s) noexcept { return s.high() - bytes_for_leaks(s); }
 
 std::size_t mapping_limit() noexcept {
     std::size_t limit = 65530;
@@ -111,13 +117,13 @@ void stack_pool::show_to_leak_sanitizer(stack &s) noexcept {
     s.is_leak_root =
         looks_for_leaks() && leak_roots_.fetch_add(1, std::memory_order_relaxed) < most_leak_roots;
     if (s.is_leak_root) // without the guard, which cannot be read
-        add_leak_root(s.low(), s.usable());
+        add_leak_root(begin_for_leaks(s), bytes_for_leaks(s));
 }
 
 // By the sanitizers.
 void stack_pool::forget(const stack &s) noexcept {
     if (s.is_leak_root)
-        remove_leak_root(s.low(), s.usable());
+        remove_leak_root(begin_for_leaks(s), bytes_for_leaks(s));
     leak_roots_.fetch_sub(looks_for_leaks() ? 1 : 0, std::memory_order_relaxed);
     sanitizer::fiber_destroy(s.fiber);
     sanitizer::deregister_stack(s.valgrind_id);
