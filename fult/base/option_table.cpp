@@ -121,9 +121,9 @@ void validate(const options &o) { require_valid(option_table(), o, "fult"); }
 void read_options(options &into) {
     read_environment(option_table(), into, "fult");
     for_each_unknown(option_table(), "FULT_", [](std::string_view name, const std::string &question) {
-        // those of fult-comm
+        // those of the libraries that are built on it
         if (!name.starts_with("FULT_COMM_") && !name.starts_with("FULT_RUN_") &&
-            !name.starts_with("FULT_MPI_"))
+            !name.starts_with("FULT_MPI_") && !name.starts_with("FULT_OMP_"))
             warn("the environment variable %.*s is unknown; %s`fult-info` lists those that are",
                  static_cast<int>(name.size()), name.data(), question.c_str());
     });

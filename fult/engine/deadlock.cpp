@@ -121,7 +121,7 @@ stillness::stillness() noexcept : team_(running_team()) {
 
 bool stillness::all_sleep() const noexcept {
     return team_->long_asleep.load(std::memory_order_seq_cst) == team_->count() &&
-           team_->sleepers.count() == team_->count() &&
+           team_->sleepers.count() + team_->short_sleepers.count() == team_->count() &&
            team_->unparked.load(std::memory_order_seq_cst) == unparked_;
 }
 

@@ -161,6 +161,26 @@ task *take_slot_slow() {
     return record_site(require_slot(admit(home.slots.take_shared(), home), home));
 }
 
+task *try_take_slot(if_many taken) noexcept {
+    worker *const here = this_worker();
+    FULT_ASSERT(here, "a foreign thread has no slots of its own");
+    if (taken != if_many::last && here->team.short_of_stacks.load(std::memory_order_relaxed) &&
+        !here->team.ends_shortage()) [[unlikely]]
+        return nullptr;
+    task *const t = taken == if_many::refuse  ? here->slots.take_own_of_first_quarter()
+                    : taken == if_many::spare ? here->slots.take_own_but_some()
+                                              : here->slots.take_own();
+    if (!t)
+        return nullptr;
+    count_spawn();
+    return record_site(t);
+}
+
+bool has_slot(if_many taken) noexcept {
+    home_slots &slots = this_worker()->slots;
+    return taken == if_many::last ? slots.has_free_own() : slots.has_spare_own();
+}
+
 task *take_slot_with(const spawn_options &wanted) {
     const team_visit visit(this_worker());
     worker_team &team = team_of(this_worker(), visit);

@@ -70,6 +70,27 @@ task *slot_allocator::take() noexcept {
     return run_->next++;
 }
 
+bool slot_allocator::has_free(std::uint32_t count) noexcept {
+    auto free = static_cast<std::uint32_t>(run_->end - run_->next);
+    if (used_ < bound_) // all but the last are whole
+        free += (bound_ - used_ - 1) * static_cast<std::uint32_t>(slots_in_word) +
+                static_cast<std::uint32_t>(std::popcount(slots_of(first_ + bound_ - 1)));
+    if (free < count)
+        drain();
+    for (int w = free_.lowest(); w >= 0 && free < count;
+         w = free_.at_least(static_cast<std::uint32_t>(w) + 1))
+        free += static_cast<std::uint32_t>(
+            std::popcount(words_[first_ + static_cast<std::uint32_t>(w)].free & usable_slots));
+    return free >= count;
+}
+
+task *slot_allocator::take_of_first_quarter() noexcept {
+    constexpr std::uint32_t small = 16;
+    if (run_->next == run_->end && used_ >= std::max(limit_ / 4, small) && free_.empty() && !drain())
+        return nullptr;
+    return take();
+}
+
 // Prefers words without taken slots: a run of 63 is seldom left, one in the gap between two tasks soon is.
 bool slot_allocator::refill() noexcept {
     if (free_.empty())

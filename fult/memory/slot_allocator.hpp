@@ -29,6 +29,14 @@ class slot_allocator {
 
     // Returns the descriptor of a low free slot; nullptr at the limit.
     task *take() noexcept;
+    // The same, but nullptr too where a quarter of all words is in use and has no free slot. A small table is
+    // used up.
+    task *take_of_first_quarter() noexcept;
+    // True if that many slots are free, or can be. has_spare: some more than a few.
+    bool has_free(std::uint32_t count) noexcept;
+    bool has_spare() noexcept {
+        return has_free(std::min(limit_ * static_cast<std::uint32_t>(slots_in_word) / 4, few_slots));
+    }
 
     // Frees a slot of this range. Returns true if the run has moved to another word.
     bool release(std::uint32_t slot) noexcept;
@@ -90,6 +98,7 @@ class slot_allocator {
     static constexpr std::uint64_t next_above = 0xfe;
     // So many words are taken into use before gaps between tasks are filled: a cache line of words.
     static constexpr std::uint32_t few_words = 8;
+    static constexpr std::uint32_t few_slots = 256;
     // The most new words that rows which have ended allow for.
     static constexpr std::uint32_t max_allowed_words = 64;
 

@@ -28,8 +28,10 @@ void worker::take_turn(bool unstarted_too) noexcept {
         poll_requests(this);
     if (team.services.any())
         team.services.poll();
-    if (task *next =
-            unstarted_too ? sources.take_fair(*this) : sources.take_fair_except<unstarted_tasks>(*this))
+    task *const next = is_selective    ? pick_selected(true, true)
+                       : unstarted_too ? sources.take_fair(*this)
+                                       : sources.take_fair_except<unstarted_tasks>(*this);
+    if (next)
         switch_from(self, switch_reason::yield, next);
 }
 

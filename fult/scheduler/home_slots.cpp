@@ -24,8 +24,14 @@ void home_slots::open(worker_hot *home, bool hides_run, std::size_t max_tasks, h
     shared_.open(home, &shared_run_, half_words, limit, last, &memory.upper);
 }
 
-task *home_slots::take_own() noexcept {
-    task *t = own_.take();
+task *home_slots::take_own() noexcept { return begin_taken(own_.take()); }
+
+task *home_slots::take_own_but_some() noexcept { return own_.has_spare() ? take_own() : nullptr; }
+task *home_slots::take_own_of_first_quarter() noexcept {
+    return own_.has_spare() ? begin_taken(own_.take_of_first_quarter()) : nullptr;
+}
+
+task *home_slots::begin_taken(task *t) noexcept {
     FULT_ASSERT(!t || is_unused(t));
     // A slot that a thief ran and freed must not appear revoked when it is used again.
     tasks_.reconcile_if_revoked();

@@ -22,7 +22,11 @@ class home_slots {
     void open(worker_hot *home, bool hides_run, std::size_t max_tasks, home_memory &memory) noexcept;
 
     // The worker's own ----------------------------------------------------------------------------------------------------------
-    task *take_own() noexcept; // nullptr at the limit
+    task *take_own() noexcept;                  // nullptr at the limit
+    task *take_own_but_some() noexcept;         // nullptr also if few are left
+    task *take_own_of_first_quarter() noexcept; // nullptr also if a quarter of the words has no free one
+    bool has_free_own() noexcept { return own_.has_free(1); }
+    bool has_spare_own() noexcept { return own_.has_spare(); } // take_own_but_some finds one
     // Releases any slot except the one just before the run of slots, which release_slot handles. If the run
     // is hidden, any slot.
     FULT_ALWAYS_INLINE void release_own(task *t) noexcept {
@@ -53,6 +57,7 @@ class home_slots {
 
   private:
     void follow(const task *t) noexcept;
+    task *begin_taken(task *t) noexcept;
 
     ready_set &tasks_; // of the same home
     slot_allocator own_;

@@ -135,8 +135,94 @@ void idling::park(worker &here, park_mode how) noexcept {
     team.counting.unlock(); // pairs with drain, which may have counted this worker's tasks while it slept
 }
 
+// A worker that may not start some of the tasks that there are (task_ops::may_start) takes no part in the
+// protocol above: what it sees, and leaves, must not keep others from being woken, and must not keep it
+// awake. To the others it is as one that computes, which looks at its request flags now and then. It
+// sleeps for a short time, or until a task that is its own to resume is signaled.
+void idling::sleep_shortly(worker &here) noexcept {
+    worker_team &team = here.team;
+    const std::uint32_t prepared = sleep.prepare();
+    team.short_sleepers.add(here.index); // before the look; pairs with wake_for
+    if (!team.stopping.load(std::memory_order_seq_cst) && !here.has_resumable()) { // pairs with stop
+        const bool is_long = slept_ >= long_sleep::begins_after(team);
+        const std::int64_t until = timers::now() + std::int64_t{next_sleep_} * 1'000'000;
+        if (!team.services.watch(here, prepared, {until, is_long})) {
+            if (is_long)
+                in_long_sleep.step(here, false);
+            sleep.wait(prepared, next_sleep_);
+            in_long_sleep.count(here, false);
+        }
+    }
+    if (!team.short_sleepers.remove(here.index))
+        sleep.wait(prepared); // as in park
+    team.counting.lock();
+    team.counting.unlock();    // as in park
+    constexpr int longest = 8; // but a small part of what it has waited already
+    slept_ += next_sleep_;
+    next_sleep_ = std::min(2 * next_sleep_, std::max(longest, slept_ / 16));
+}
+
+void idling::end_short_sleeps(worker &here) noexcept {
+    in_long_sleep.end(here);
+    next_sleep_ = 1;
+    slept_ = 0;
+}
+
+// Many tasks that this worker may not start are looked at in parts.
+task *idling::look_for_startable(worker &here) noexcept {
+    constexpr unsigned parts = 64;
+    here.passed_over = false;
+    for (unsigned i = 0; i < parts; ++i) {
+        if (task *t = here.pick(false))
+            return t;
+        if (task *t = here.sources.steal(here))
+            return t;
+        if (task *t = here.sources.get<foreign_tasks>().take_fair(here))
+            return t;
+        if (task *t = here.sources.get<tasks_of_others>().take_fair(here))
+            return t;
+        if (!here.passed_over)
+            break;
+    }
+    return here.sources.steal_stalled(here);
+}
+
+task *idling::search_selectively(worker &here) noexcept {
+    worker_team &team = here.team;
+    task *found = nullptr;
+    const std::chrono::nanoseconds limit = std::chrono::microseconds(team.opts.idle_spin);
+    auto start = steady::now();
+    for (bool asked = false; !found && !team.stopping.load(std::memory_order_acquire);) {
+        if ((found = look_for_startable(here)))
+            break;
+        if (team.services.any() && team.services.poll())
+            continue;
+        // One request for work: with more, others would publish what this worker may not start.
+        if (!asked)
+            request_work(here);
+        const auto idle = steady::now() - start;
+        if (asked && idle > patience && !here.passed_over && here.sources.reveal(here)) {
+            start = steady::now() - limit; // one look, and a sleep
+            continue;
+        }
+        asked = true;
+        if (!relax() && idle <= limit && slept_ == 0)
+            continue;
+        sleep_shortly(here);
+        asked = false;
+        start = steady::now();
+    }
+    end_short_sleeps(here);
+    if (found)
+        hand_off_polling(team);
+    return found;
+}
+
 task *idling::search(worker &here) noexcept {
     FULT_ASSERT(this_worker() == &here);
+    if (here.is_selective)
+        return search_selectively(here);
+    here.passed_over = false;
     worker_team &team = here.team;
     task *found = nullptr;
     team.searching.fetch_add(1, std::memory_order_seq_cst);
@@ -174,7 +260,14 @@ task *idling::search(worker &here) noexcept {
             team.searching.fetch_sub(1, std::memory_order_seq_cst);
             const std::uint32_t handoffs_now = surplus ? handoffs : handoffs_of_others(here);
             const bool in_motion = handoffs_now != handoffs;
-            park(here, in_motion ? park_mode::poll_sleep : park_mode::until_unparked);
+            if (here.passed_over) {
+                polling_.exchange(0, std::memory_order_seq_cst); // pairs with is_polling
+                team.wake_one(here.index);                       // signalers have relied on this worker
+                sleep_shortly(here);
+                here.passed_over = false;
+            } else {
+                park(here, in_motion ? park_mode::poll_sleep : park_mode::until_unparked);
+            }
             team.searching.fetch_add(1, std::memory_order_seq_cst);
             round = 0;
             had_better_sleep = false;
@@ -183,6 +276,7 @@ task *idling::search(worker &here) noexcept {
             handoffs = handoffs_now;
         }
     }
+    end_short_sleeps(here);
     polling_.exchange(0, std::memory_order_seq_cst);
     // Signalers that saw this worker search have not woken any worker. The last worker to stop searching
     // checks for more work and wakes a worker for it.
@@ -204,7 +298,7 @@ task *idling::search(worker &here) noexcept {
 // Which worker is woken: docs/scheduler.md, "Stealing and sleeping".
 
 void worker_team::wake(unsigned target) noexcept {
-    if (sleepers.remove(target))
+    if (sleepers.remove(target) || short_sleepers.remove(target))
         homes[target]->idle.unpark();
 }
 
@@ -214,10 +308,10 @@ void worker_team::wake_one(unsigned near) noexcept {
 }
 
 void worker_team::wake_for(const worker &home, bool only_home) noexcept {
-    if (!sleepers.any()) // after the OR of the caller
+    if (!sleepers.any() && !short_sleepers.any()) // after the OR of the caller
         return;
     if (home.has_thread()) {
-        if (sleepers.remove(home.index)) {
+        if (sleepers.remove(home.index) || (only_home && short_sleepers.remove(home.index))) {
             homes[home.index]->idle.unpark();
             return;
         }

@@ -36,9 +36,14 @@ class idling {
   private:
     enum class park_mode { until_unparked, poll_sleep };
     void park(worker &here, park_mode how) noexcept;
+    task *search_selectively(worker &here) noexcept;
+    task *look_for_startable(worker &here) noexcept;
+    void sleep_shortly(worker &here) noexcept;
+    void end_short_sleeps(worker &here) noexcept;
     void sleep_until_woken(worker &here, std::uint32_t prepared) noexcept;
 
     std::atomic<std::uint32_t> polling_{0};
+    int next_sleep_ = 1, slept_ = 0; // milliseconds of the next short sleep, and of all since the last task
 };
 
 } // namespace fult::detail

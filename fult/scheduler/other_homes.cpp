@@ -22,27 +22,30 @@ unsigned other_after(const worker &here, unsigned number) noexcept {
     return (number + 1) % (here.team.count() - 1);
 }
 
-// If no stack can be allocated, tasks that have one come first.
-task *steal_from(const worker &here, worker &victim) noexcept {
-    bool forwarded = false;
-    task *t = nullptr;
-    if (here.team.short_of_stacks.load(std::memory_order_relaxed)) [[unlikely]]
-        t = victim.tasks.steal(forwarded, true);
-    if (!t)
-        t = victim.tasks.steal(forwarded);
-    if (forwarded)
+ready_set::taken steal_from(worker &here, worker &victim, wanted what, std::uint32_t least = 0,
+                            bool newest = false) noexcept {
+    const ready_set::taken result = victim.tasks.steal(what, least, newest);
+    if (result.forwarded)
         here.team.wake_for(victim, true);
-    return t;
+    here.passed_over = here.passed_over || result.passed_over;
+    return result;
 }
 
-// The next public task in a sweep over another home. At the end of the sweep returns nullptr and restarts it.
-task *steal_from_slot(const worker &here, worker &victim, std::uint32_t &slot) noexcept {
-    bool forwarded = false;
-    task *t = victim.tasks.steal(forwarded, false, slot);
-    if (forwarded)
-        here.team.wake_for(victim, true);
-    slot = t ? slot_of(t) + 1 : 0;
-    return t;
+// If no stack can be allocated, tasks that have one come first. What a selective worker may start is among
+// the newest.
+task *steal_from(worker &here, worker &victim) noexcept {
+    task *t = nullptr;
+    if (here.team.short_of_stacks.load(std::memory_order_relaxed)) [[unlikely]]
+        t = steal_from(here, victim, wanted::started).found;
+    return t ? t : steal_from(here, victim, wanted::startable, 0, here.is_selective).found;
+}
+
+// The next public task in a sweep over another home. At the end of the sweep returns nullptr and restarts it:
+// `slot` is 0 then, and else not.
+task *steal_from_slot(worker &here, worker &victim, std::uint32_t &slot) noexcept {
+    const ready_set::taken result = steal_from(here, victim, wanted::startable, slot);
+    slot = result.found ? slot_of(result.found) + 1 : result.next;
+    return result.found;
 }
 
 } // namespace
@@ -54,7 +57,7 @@ task *foreign_tasks::steal(worker &here) noexcept { return steal_from(here, here
 task *foreign_tasks::take_fair(worker &here) noexcept {
     const bool begins = slot_ == 0;
     task *t = steal_from_slot(here, here.team.foreign_home(), slot_);
-    return t || begins ? t : steal_from_slot(here, here.team.foreign_home(), slot_);
+    return t || begins || slot_ != 0 ? t : steal_from_slot(here, here.team.foreign_home(), slot_);
 }
 
 bool foreign_tasks::may_have_elsewhere(const worker &here, bool soon_too) noexcept {
@@ -83,7 +86,7 @@ task *tasks_of_others::take_fair(worker &here) noexcept {
     if (!here.team.may_steal())
         return nullptr;
     task *t = steal_from_slot(here, other_worker(here, victim_), slot_);
-    if (!t)
+    if (slot_ == 0)
         victim_ = other_after(here, victim_);
     return t;
 }

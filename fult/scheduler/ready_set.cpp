@@ -265,12 +265,14 @@ void ready_set::put_back(task *chain) noexcept {
     }
 }
 
-// Claims a task whose slot is at least `least`. `started`: only a task that has a stack. A thief leaves a
-// word to another thief that is there (section 4.2.3).
+// Claims a task whose slot is at least `least`. A thief leaves a word to another thief that is there (section
+// 4.2.3).
 template <bool by_thief>
-task *ready_set::take_from(const public_words &from, bool newest, bool started, std::uint32_t least,
-                           bool *forwarded) noexcept {
-    task *found = nullptr, *passed_over = nullptr;
+ready_set::taken ready_set::take_from(const public_words &from, bool newest, wanted what,
+                                      std::uint32_t least) noexcept {
+    taken result;
+    task *passed_over = nullptr;
+    unsigned left = most_passed_over; // if `startable` is wanted: `started` is when none can start
     scan(from, newest, [&](std::uint32_t w, std::uint64_t bits) {
         bits = bits_from(least, w, bits);
         while (bits != 0) {
@@ -286,29 +288,41 @@ task *ready_set::take_from(const public_words &from, bool newest, bool started, 
             const claim_result claimed = claim(*t, !by_thief);
             if (by_thief && claimed == claim_result::pinned) {
                 pinned().set_slot(w * 64 + b);
-                *forwarded = true;
+                result.forwarded = true;
             }
             if (claimed != claim_result::ours)
                 continue;
             FULT_ASSERT(t->state.load(std::memory_order_relaxed) == busy, "a claimed task is the claimer's");
-            if (started && !t->context) [[unlikely]] {
+            const bool fits =
+                what == wanted::any || t->context || (what == wanted::startable && is_startable(t));
+            if (!fits) [[unlikely]] {
                 t->next.store(std::exchange(passed_over, t), std::memory_order_relaxed);
+                if (what == wanted::startable && --left == 0) {
+                    result.next = w * 64 + b + 1;
+                    return true;
+                }
                 continue;
             }
-            found = t;
+            result.found = t;
             return true;
         }
         return false;
     });
-    if (passed_over) [[unlikely]]
+    if (passed_over) [[unlikely]] {
+        result.passed_over = what == wanted::startable;
         put_back(passed_over);
-    return found;
+        // a worker that may start them may have gone to sleep while they were not there
+        if (const auto &home = *static_cast<const worker *>(home_); result.passed_over)
+            home.team.wake_for(home, from.words == pinned().words);
+    }
+    return result;
 }
-template task *ready_set::take_from<false>(const public_words &, bool, bool, std::uint32_t, bool *) noexcept;
+template ready_set::taken ready_set::take_from<false>(const public_words &, bool, wanted,
+                                                      std::uint32_t) noexcept;
 
-task *ready_set::steal(bool &forwarded, bool started, std::uint32_t least) noexcept {
+ready_set::taken ready_set::steal(wanted what, std::uint32_t least, bool newest) noexcept {
     const public_words from = runnable();
-    return from.any() ? take_from<true>(from, false, started, least, &forwarded) : nullptr;
+    return from.any() ? take_from<true>(from, newest, what, least) : taken{};
 }
 
 // Makes a claimed task private again, if allowed, as if it had just yielded or been spawned. Otherwise makes
@@ -355,21 +369,63 @@ task *ready_set::take_public(bool started, bool gather) noexcept {
             return t;
     if (!may_have_public())
         return nullptr;
-    task *t = take_from<false>(runnable(), !breadth_first_, started, 0);
+    task *t = take_from<false>(runnable(), !breadth_first_, wanted_if(started), 0).found;
     if (t)
         last_public_ = slot_of(t) >> 6;
     return t;
 }
 
-task *ready_set::take_in_turn(const public_words &from, std::uint32_t &turn) noexcept {
+task *ready_set::take_in_turn(const public_words &from, std::uint32_t &turn, wanted what) noexcept {
     if (!from.any())
         return nullptr;
-    task *t = take_from<false>(from, false, false, turn + 1);
-    if (!t)
-        t = take_from<false>(from, false, false, 0); // wrap around
-    if (t)
-        turn = slot_of(t);
-    return t;
+    taken t = take_from<false>(from, false, what, turn + 1);
+    if (!t.found && t.next == 0)
+        t = take_from<false>(from, false, what, 0); // wrap around
+    if (t.found)
+        turn = slot_of(t.found);
+    else if (t.next != 0)
+        turn = t.next - 1;
+    return t.found;
+}
+
+// Of unstarted tasks ----------------------------------------------------------------------------------------------------------
+
+task *ready_set::take_newest_startable(unsigned most) noexcept {
+    task *found = nullptr, *passed_over[most_passed_over];
+    unsigned passed = 0;
+    FULT_ASSERT(most <= most_passed_over);
+    std::uint64_t bits = 0;
+    for (int w = next_below(ready_turn_, ready_turn_.words.highest(), bits);
+         w >= 0 && !found && passed < most; w = next_below(ready_turn_, w - 1, bits))
+        for (const auto word = static_cast<std::uint32_t>(w); bits != 0 && !found && passed < most;) {
+            const unsigned b = highest_bit(bits);
+            const std::uint64_t bit = std::uint64_t{1} << b;
+            task *const t =
+                remove_private(word, bit) != 0 ? task_at(word, b) : nullptr; // null: a thief has it
+            if (t && is_startable(t))
+                found = t;
+            else if (t)
+                passed_over[passed++] = t;
+            bits = ready_bits(word) & (bit - 1); // again: thieves may have revoked some
+        }
+    while (passed != 0)
+        add_ready(passed_over[--passed]);
+    return found;
+}
+
+task *ready_set::take_startable() noexcept {
+    constexpr unsigned newest = 4;
+    if (!may_have_ready())
+        return nullptr;
+    if (task *t = take_newest_startable(newest))
+        return t;
+    for (unsigned i = 0; i < most_passed_over; ++i) {
+        task *const t = take_ready_in_turn();
+        if (!t || is_startable(t))
+            return t;
+        add_ready(t);
+    }
+    return nullptr;
 }
 
 } // namespace fult::detail

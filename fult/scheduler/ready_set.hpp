@@ -19,6 +19,15 @@
 
 namespace fult::detail {
 
+// What a taker wants. What else it claims it puts back, and it gives up after so many of these.
+enum class wanted { any, started, startable };
+inline constexpr unsigned most_passed_over = 16;
+
+// True of a claimed task that the calling worker may run.
+inline bool is_startable(const task *t) noexcept {
+    return t->context || !t->ops->may_start || t->ops->may_start(*t);
+}
+
 class ready_set {
   public:
     void open(worker_hot *home, const options &opts) noexcept;
@@ -58,16 +67,27 @@ class ready_set {
     // so all tasks of a word may become private at once.
     task *take_public(bool started = false, bool gather = false) noexcept;
     task *take_pinned(bool started = false) noexcept {
-        return may_have_pinned() ? take_from<false>(pinned(), !breadth_first_, started, 0) : nullptr;
+        return may_have_pinned() ? take_from<false>(pinned(), !breadth_first_, wanted_if(started), 0).found
+                                 : nullptr;
     }
 
     // The home claims the next public (or pinned) task of a sweep that reaches each of them in turn.
-    task *take_public_in_turn() noexcept { return take_in_turn(runnable(), public_turn_); }
-    task *take_pinned_in_turn() noexcept { return take_in_turn(pinned(), pinned_turn_); }
+    task *take_public_in_turn(wanted what = wanted::any) noexcept {
+        return take_in_turn(runnable(), public_turn_, what);
+    }
+    task *take_pinned_in_turn() noexcept { return take_in_turn(pinned(), pinned_turn_, wanted::any); }
 
-    // A thief claims the oldest task in the slots from `least` on. `forwarded`: it found a task that only the
-    // home may run, and moved its bit to the home's pinned words.
-    task *steal(bool &forwarded, bool started = false, std::uint32_t least = 0) noexcept;
+    // Of a claim among public tasks: the task, or nullptr; then the slot from which to go on if there were
+    // too many that the taker does not want, or 0 at the end.
+    struct taken {
+        task *found = nullptr;
+        std::uint32_t next = 0;
+        bool forwarded = false; // a task that only the home may run: its bit is in the pinned words now
+        bool passed_over = false;
+    };
+
+    // A thief claims the oldest task that it may start in the slots from `least` on, or the newest of all.
+    taken steal(wanted what, std::uint32_t least = 0, bool newest = false) noexcept;
 
     // Moves the oldest word of private tasks to the public words, for a worker that reaches no scheduling
     // point. Returns the number of tasks.
@@ -144,6 +164,8 @@ class ready_set {
     bool may_have_yielded() const noexcept { return !yielded_turn_.words.empty(); }
     task *take_ready_in_turn() noexcept { return take_in_turn(ready_turn_); }
     task *take_yielded_in_turn() noexcept { return take_in_turn(yielded_turn_); }
+    // For a selective worker: of the newest few, and of some in the sweep, one that it may start.
+    task *take_startable() noexcept;
 
     // Fast path of take_yielded_in_turn(); nullptr is inconclusive.
     FULT_ALWAYS_INLINE task *take_yielded_at_turn() noexcept {
@@ -272,10 +294,11 @@ class ready_set {
     void take_over(task *t) noexcept;
     task *take_where_last() noexcept;
     unsigned make_bits_claimable(std::uint32_t word, std::uint64_t bits) noexcept;
+    static wanted wanted_if(bool started) noexcept { return started ? wanted::started : wanted::any; }
     template <bool by_thief>
-    task *take_from(const public_words &from, bool newest, bool started, std::uint32_t least,
-                    bool *forwarded = nullptr) noexcept;
-    task *take_in_turn(const public_words &from, std::uint32_t &turn) noexcept;
+    taken take_from(const public_words &from, bool newest, wanted what, std::uint32_t least) noexcept;
+    task *take_in_turn(const public_words &from, std::uint32_t &turn, wanted what) noexcept;
+    task *take_newest_startable(unsigned most) noexcept;
     template <class Visit>
     bool scan(const public_words &from, bool descending, const Visit &visit) const noexcept;
     void announce_again(const public_words &restored) const noexcept;

@@ -171,7 +171,7 @@ void services::end_watch() noexcept {
     watched_.store(false, std::memory_order_seq_cst);
 }
 
-bool services::watch(worker &sleeper, std::uint32_t prepared) noexcept {
+bool services::watch(worker &sleeper, std::uint32_t prepared, sleep_limit most) noexcept {
     if (!begin_watch())
         return false;
     const auto begin_polls = [&] {
@@ -190,10 +190,12 @@ bool services::watch(worker &sleeper, std::uint32_t prepared) noexcept {
         begin_polls();
     };
     begin_polls();
-    std::int64_t long_sleep_begin =
-        timers::now() + long_sleep::begins_after(sleeper.team) * nanoseconds_in_millisecond;
+    std::int64_t long_sleep_begin = timers::now();
+    if (!most.is_long)
+        long_sleep_begin += long_sleep::begins_after(sleeper.team) * nanoseconds_in_millisecond;
+    const auto is_over = [&] { return most.until != never && timers::now() >= most.until; };
     while (any() && !sleeper.idle.sleep.posted(prepared)) {
-        if (poll() || sleep_once(long_sleep_begin, sleep))
+        if (poll() || sleep_once(std::min(long_sleep_begin, most.until), sleep) || is_over())
             break;
         if (timers::now() >= long_sleep_begin && !sleeper.idle.sleep.posted(prepared)) {
             const int again = sleeper.idle.in_long_sleep.step(sleeper, true);
@@ -202,7 +204,8 @@ bool services::watch(worker &sleeper, std::uint32_t prepared) noexcept {
         }
     }
     end_polls();
-    sleeper.idle.in_long_sleep.end(sleeper);
+    if (most.until == never)
+        sleeper.idle.in_long_sleep.end(sleeper);
     end_watch();
     return true;
 }

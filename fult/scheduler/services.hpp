@@ -7,6 +7,7 @@
 #include <fult/detail/service.hpp>
 
 #include "parker.hpp"
+#include "timer_queue.hpp"
 
 namespace fult::detail {
 
@@ -41,8 +42,16 @@ class services {
     bool may_wake_any_unjudged() noexcept; // the same for services without a judge
 
     // The worker sleeps until a post after `prepared`, or until a service did something. Returns at
-    // once if there is already a watcher (false), or if there is something to do.
-    bool watch(worker &sleeper, std::uint32_t prepared) noexcept;
+    // once if there is already a watcher (false), or if there is something to do. A short sleep also
+    // ends at that time; it may be one of many, which together are a long sleep.
+    struct sleep_limit {
+        std::int64_t until = timer_queue::never;
+        bool is_long = false;
+    };
+    bool watch(worker &sleeper, std::uint32_t prepared, sleep_limit most) noexcept;
+    bool watch(worker &sleeper, std::uint32_t prepared) noexcept {
+        return watch(sleeper, prepared, sleep_limit{});
+    }
     // The same for a foreign thread, until its wait is over or the runtime ends; false: there is a watcher.
     bool watch(const worker_team &team, thread_wait &sleeper) noexcept;
     bool is_watched() const noexcept { return watched_.load(std::memory_order_seq_cst); } // pairs with watch

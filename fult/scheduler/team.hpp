@@ -101,7 +101,8 @@ struct worker_team {
     bool ends_shortage() noexcept;                  // tries again
     alignas(64) std::atomic<unsigned> searching{0}; // number of awake workers that search all sources
     detail::sleepers sleepers;
-    detail::crowd crowd; // hints, if there are many workers, or may be
+    detail::sleepers short_sleepers; // not there for what others may start (idling.cpp)
+    detail::crowd crowd;             // hints, if there are many workers, or may be
     // number of workers in a poll sleep: they poll for handed-off tasks soon
     std::atomic<unsigned> poll_sleeping{0};
     detail::services services;                    // sources of external events

@@ -34,17 +34,15 @@ void end_inline_row() noexcept {
         this_worker()->end_row();
 }
 
-namespace {
-task *take_slot() noexcept {
+task *take_slot_for_tied() noexcept {
     try {
         return take_slot_slow();
     } catch (const std::exception &error) {
         fatal("tied task", "%s", error.what());
     }
 }
-} // namespace
 
-tied_above::tied_above(const task_ops *ops, void *stored) noexcept : task_(take_slot()) {
+tied_above::tied_above(task *slot, const task_ops *ops, void *stored) noexcept : task_(slot) {
     worker *const w = this_worker();
     FULT_ASSERT(home_of(task_) == w && w->current, "a slot of this worker, above a running task");
     task_->ops = ops;

@@ -157,6 +157,8 @@ task *worker::pick_from_sources(bool yielding) noexcept {
         ::sched_yield();
     if (fair && team.services.any()) [[unlikely]]
         team.services.poll();
+    if (is_selective) [[unlikely]]
+        return pick_selected(yielding, fair);
     if (team.short_of_stacks.load(std::memory_order_relaxed)) [[unlikely]]
         if ((!fair || !team.ends_shortage()) && (t = pick_started(fair)))
             return t;
@@ -171,6 +173,43 @@ task *worker::pick_started(bool fair) noexcept {
     return fair ? sources.take_started_from<pinned_tasks>(*this)
                 : sources.take_started_from<yielded_tasks>(*this);
 }
+
+// A selective worker leaves what it may not start where it is, for others. It looks at a few unstarted tasks
+// a decision: at the newest, which are what it has generated last, and at some more, in turn, so that it
+// reaches each.
+task *worker::pick_selected(bool yielding, bool fair) noexcept {
+    constexpr unsigned of_own = 4, all = of_own + 2;
+    const unsigned kinds = fair ? all : of_own, first = fair ? selective_turn_++ : yielding ? 1 : 0;
+    task *t = fair ? nullptr : sources.take_at_once(*this);
+    for (unsigned i = 0; !t && i < kinds; ++i)
+        switch ((first + i) % kinds) {
+        case 0:
+            t = tasks.take_startable();
+            break;
+        case 1:
+            t = sources.get<yielded_tasks>().take_fair(*this);
+            break;
+        case 2:
+            t = tasks.take_pinned_in_turn();
+            break;
+        case 3:
+            t = tasks.take_public_in_turn(wanted::startable);
+            break;
+        case 4:
+            t = sources.get<foreign_tasks>().take_fair(*this);
+            break;
+        default:
+            t = sources.get<tasks_of_others>().take_fair(*this);
+        }
+    return t ? t : sources.take_at_once(*this);
+}
+
+bool worker::has_resumable() noexcept {
+    return handed_off().may_have_any(*this) || tasks.any_yielded() || tasks.may_have_pinned();
+}
+
+void select_starts(bool on) noexcept { this_worker()->is_selective = on; }
+unsigned deciding_worker() noexcept { return this_worker()->index; }
 
 void make_ready_slow(task *t) noexcept { static_cast<worker *>(home_of(t))->make_ready(t); }
 

@@ -162,8 +162,9 @@ class alignas(cache_line) worker : public worker_hot {
     // whose thread stack is the main task's.
     bool open_stacks(bool with_scheduler_stack) noexcept;
 
-    // spawn must not suspend here (detail/service.hpp); accessed by the worker only
-    bool no_suspension_in_spawn = false;
+    // Accessed by the worker only: spawn must not suspend here (detail/service.hpp); it starts some tasks
+    // only (select_starts in detail/tied.hpp); its last search has found tasks that it may not start.
+    bool no_suspension_in_spawn = false, is_selective = false, passed_over = false;
 
     // The home -------------------------------------------------------------------------------------------------------------------
     // Stores what spawn_options added to a task of this home. The inspector reads names under the same lock.
@@ -175,9 +176,15 @@ class alignas(cache_line) worker : public worker_hot {
 
     // Scheduling, on the calling thread -----------------------------------------------------------------------------------------
     task *pick(bool yielding) noexcept; // claims a ready task of this home; nullptr if there is none
-    bool has_work() noexcept { return sources.may_have_any(*this); } // true if pick may find a task
+    bool has_work() noexcept {          // true if pick may find a task
+        return is_selective ? has_resumable() : sources.may_have_any(*this);
+    }
     // has_work without reading cache lines of other workers
-    bool has_own_work() noexcept { return sources.may_have_in_own_lines(*this); }
+    bool has_own_work() noexcept {
+        return is_selective ? has_resumable() : sources.may_have_in_own_lines(*this);
+    }
+    // The same without tasks of which it is not known whether this worker may start them.
+    bool has_resumable() noexcept;
     // True if any worker has work. Also revokes private tasks of workers that reach no scheduling point.
     // soon_too: tasks count that another worker is about to run.
     bool may_have_work_anywhere(bool soon_too) noexcept {
@@ -234,9 +241,11 @@ class alignas(cache_line) worker : public worker_hot {
 
     task *pick_from_sources(bool yielding) noexcept;
     task *pick_started(bool fair) noexcept;
+    task *pick_selected(bool yielding, bool fair) noexcept;
     task *find_task() noexcept;
     home_memory memory_; // in which this lies
     spin_lock extras_lock_;
+    unsigned selective_turn_ = 0; // of fairness decisions
 
     stack *current_stack_ = nullptr;    // the stack that is running
     task *incoming_ = nullptr;          // the task to start on the stack that is jumped to

@@ -14,7 +14,14 @@
 
 namespace fult::detail {
 
-FULT_API task *take_slot_slow();                     // throws std::system_error; may suspend
+FULT_API task *take_slot_slow(); // throws std::system_error; may suspend
+// A slot of the calling worker's, or null. Does not suspend.
+//   last: null if none is free
+//   spare: some are left for those that ask for the last one; null too if no stack can be allocated
+//   refuse: null too if a quarter of the worker's table is taken
+enum class if_many { last, spare, refuse };
+FULT_API task *try_take_slot(if_many taken) noexcept;
+FULT_API bool has_slot(if_many taken) noexcept;      // last and spare: there is one, but for its memory
 FULT_API void make_ready_slow(task *t) noexcept;     // makes t runnable
 FULT_API void poll_requests(worker_hot *w) noexcept; // handles the request flags after a spawn
 // handles the request flags after a claim; true if t was not revoked

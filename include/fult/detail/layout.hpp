@@ -120,6 +120,9 @@ static_assert(sizeof(outer_word) == sizeof(void *));
 struct task_ops {
     void (*run)(task &) noexcept;  // invokes the closure in storage, then stores the result there
     void (*drop)(task &) noexcept; // destroys the result in storage
+    // Of a claimed task that has not started: true if the calling worker may start it. Null: any may.
+    // A thief always asks, a worker for its own tasks only while it is selective (tied.hpp).
+    bool (*may_start)(const task &) noexcept = nullptr;
 };
 
 enum class result_kind : std::uint8_t { none, value, exception };

@@ -21,7 +21,7 @@ options with_workers(unsigned workers) {
     return o;
 }
 
-const detail::task_ops no_ops{nullptr, nullptr};
+const detail::task_ops no_ops{nullptr, nullptr, nullptr};
 
 // Runs `body` tied, on whichever worker the task has started.
 template <class Body> void run_tied(const Body &body) {
@@ -29,7 +29,7 @@ template <class Body> void run_tied(const Body &body) {
         body();
         detail::untie_current();
     } else {
-        const detail::tied_above here(&no_ops, nullptr);
+        const detail::tied_above here(detail::take_slot_for_tied(), &no_ops, nullptr);
         body();
     }
 }
@@ -76,7 +76,7 @@ TEST(tied, a_stolen_task_is_tied_above_itself) {
         } else {
             const int here = this_task::worker();
             const task_id outer = this_task::id();
-            const detail::tied_above tied(&no_ops, nullptr);
+            const detail::tied_above tied(detail::take_slot_for_tied(), &no_ops, nullptr);
             above = this_task::id() != outer && this_task::worker() == here;
             this_task::yield();
             above = above && this_task::worker() == here;
