@@ -44,13 +44,13 @@ void child_counter::announce_late_task() noexcept {
         waiter.load(std::memory_order_relaxed)->end_one();
 }
 
-void child_counter::wait(wait_mode awaited) {
+void child_counter::wait(wait_mode awaited, begins what) {
     FULT_ASSERT(awaited == wait_mode::for_bodies || awaited == wait_mode::for_trees);
     FULT_ASSERT(is_here(owner->at) && mode.load(std::memory_order_relaxed) == wait_mode::counting,
                 "the owner waits, for one thing at a time");
     if (is_over(awaited, outstanding()))
         return;
-    run_own_children(owner);
+    run_own_children(owner, what);
     std::int64_t open = outstanding();
     if (is_over(awaited, open))
         return;
@@ -64,10 +64,12 @@ void child_counter::wait(wait_mode awaited) {
     open = mine - ended;
     FULT_ASSERT(mode_of(ended) == wait_mode::counting && is_count(open));
     if (!is_over(awaited, open)) {
-        if (team &t = *owner->in(); t.is_serial)
+        if (team &t = *owner->in(); t.is_serial) {
             t.late.run_until_notified(*this);
-        else
+        } else {
+            const omp_wait here(what);
             await_notice();
+        }
         FULT_ASSERT(all_ended());
     }
     mode.store(wait_mode::counting, std::memory_order_relaxed);
@@ -79,8 +81,7 @@ namespace {
 
 // Returns the zombie whose last descendant has ended by this, or null.
 omp_task *count_one_end(child_counter &s, std::int64_t n) noexcept {
-    FULT_ASSERT(n == one_body || n == one_tree || n == one_task || n == -one_task,
-                "the end of one, or a placeholder");
+    FULT_ASSERT(n == one_body || n == one_tree || n == one_task, "the end of one");
     const std::int64_t before = s.elsewhere.fetch_add(n, std::memory_order_acq_rel); // pairs with wait
     const wait_mode mode = mode_of(before);
     if (mode == wait_mode::counting)

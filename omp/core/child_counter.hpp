@@ -18,6 +18,8 @@
 #include <fult/detail/completion.hpp>
 #include <fult/detail/platform.hpp>
 
+#include "constraint.hpp"
+
 namespace fult::omp {
 
 struct omp_task;
@@ -100,8 +102,9 @@ struct child_counter {
                                                     : live == 0 && word == units_of(wait_mode::zombie);
     }
 
-    // The owner waits. Suspends, unless the count is zero. For a foreign thread: blocks it.
-    void wait(wait_mode awaited);
+    // The owner waits. Suspends, unless the count is zero; meanwhile its thread begins `what`. For a foreign
+    // thread: blocks it.
+    void wait(wait_mode awaited, begins what = begins::descendants);
     // Of that wait:
     bool all_ended() const noexcept {
         return notified.load(std::memory_order_acquire) == notice::last_end; // pairs with notify

@@ -110,7 +110,7 @@ void submit_with_dependences(omp_task *me, omp_task *f, const dependence *list, 
     dependences &d = dependences_of(me);
     record(me, f, d, list, count)->predecessor_ended(me->at); // the caller
     if (++d.generated % look_after == 0 && has_many_children(me))
-        let_some_run(me);
+        taskyield(me);
 }
 
 void run_with_dependences(omp_task *me, omp_task *f, const dependence *list, std::size_t count) {

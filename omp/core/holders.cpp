@@ -28,13 +28,21 @@ class search_for_workers {
             used_[0] = true;
         if (opener_->worker != thread_state::no_worker)
             used_[opener_->worker] = true;
+        if (is_outermost(t))
+            return;
+        for (const team *around = t.creator->in(); around;
+             around = around->creator ? around->creator->in() : nullptr)
+            for (unsigned i = 0; i < around->size; ++i)
+                if (const unsigned w = around->members[i].at->worker; w < used_.size())
+                    used_[w] = true;
     }
+    static bool is_outermost(const team &t) noexcept { return t.creator->in()->active_level == 0; }
 
     // Each gets the worker of its number, if that can be; else it has its place there. A number that has had
     // none has it at chosen(number).
-    void place(const std::function<thread_state *(unsigned)> &chosen) {
+    void place(const std::function<thread_state *(unsigned)> &chosen, bool outermost) {
         std::erase_if(left_, [&](team_member *m) {
-            thread_state *const last = numbered(*m);
+            thread_state *const last = outermost ? numbered(*m) : nullptr;
             m->at = last ? last : chosen(m->number);
             return last && take(m, last->worker, [this](const thread_state &w) {
                        return is_held(w) || is_free(w) || is_idle(w);
@@ -133,18 +141,21 @@ held_workers hold_workers(team &t, unsigned workers, thread_state *opener,
     FULT_ASSERT(t.size > 1 && workers != 0 && t.members[0].at == opener);
     const std::lock_guard lock(mutex_of(shared_state::holders));
     search_for_workers search(t, workers, opener);
-    search.place(chosen);
+    const bool outermost = search_for_workers::is_outermost(t);
+    search.place(chosen, outermost);
     search.take_any([&search](const thread_state &w) { return search.is_held(w); });
     search.take_any(search_for_workers::is_free);
     // Others may have added some, and hold them.
-    for (unsigned before = 0; search.missing() != 0 && search.leaves_some() && before != workers;) {
+    for (unsigned before = 0;
+         search.missing() != 0 && (!outermost || search.leaves_some()) && before != workers;) {
         before = workers;
         workers = add_workers(workers + search.missing());
         search.extend(workers);
         search.take_any(search_for_workers::is_free);
     }
     search.take_any(search_for_workers::is_idle);
-    search.number(t);
+    if (outermost)
+        search.number(t);
     return {workers, search.missing() == 0 || !search.leaves_some()};
 }
 

@@ -15,7 +15,6 @@
 #include "error.hpp"
 #include "fult/base/processor_quota.hpp"
 #include "place_list.hpp"
-#include "priority.hpp"
 #include "threads.hpp"
 
 namespace fult::omp {
@@ -186,6 +185,7 @@ program_icvs read_all() {
     read_bool("OMP_DYNAMIC", p.first.dynamic);
     read_bool("OMP_CANCELLATION", p.cancellation);
     read_bool("OMP_DISPLAY_AFFINITY", p.display_affinity);
+    read_bool("FULT_OMP_BEGIN_IN_BLOCKING_CALLS", begins_in_blocking_calls);
     read_int("OMP_MAX_TASK_PRIORITY", 0, p.max_task_priority);
     read_int("OMP_THREAD_LIMIT", 1, p.first.thread_limit);
     read_int("OMP_TEAMS_THREAD_LIMIT", 1, p.first.teams_thread_limit);

@@ -14,13 +14,13 @@ namespace fult::omp {
 class late_tasks {
   public:
     void add(omp_task *f); // from any thread
-    // The others are for the team's thread.
+    // The others are for the team's thread, and run descendants of the task that waits.
     bool run_one(omp_task *me); // in place of `me`; false: there is none
     // Runs those that become ready until `s`, in which a task of the team waits, is notified.
     void run_until_notified(child_counter &s);
 
   private:
-    omp_task *take(child_counter *waiting) noexcept;
+    omp_task *take(const omp_task *me, child_counter *waiting) noexcept;
 
     detail::spin_lock lock_; // of what follows
     std::vector<omp_task *> ready_;

@@ -11,6 +11,7 @@
 
 #include "blocks.hpp"
 #include "child_counter.hpp"
+#include "constraint.hpp"
 #include "taken_tasks.hpp"
 
 namespace fult::omp {
@@ -21,23 +22,13 @@ struct icv_set;
 struct dependences;
 struct dependence_node;
 class detach_event;
-class yielding_task;
-
-// The tied tasks of a thread in a taskyield; for that thread alone.
-struct yielding_tasks {
-    yielding_task *last = nullptr; // the others follow, each as the one before
-    std::uint64_t changes = 1;     // of the list
-    // May generate tasks that start here, as all its ancestors' tasks may: it is one of the yielding tasks of
-    // its member, or a descendant. Null after a change of the list.
-    const omp_task *admitted = nullptr;
-};
 
 // What belongs to one thread for as long as it lives: a worker, or a foreign thread that has opened a region.
 // Never deleted: another thread takes it over.
 struct alignas(64) thread_state {
     block_cache blocks;
-    team *spare = nullptr;       // for the next region that the thread opens
-    yielding_tasks yielding;     // in a taskyield here
+    team *spare = nullptr; // for the next region that the thread opens
+    thread_constraints constraints;
     taken_tasks taken;           // dependent ones of other threads
     unsigned worker = no_worker; // its number
     std::atomic<int> bound{-1};  // number of the place to which it is bound (binding.hpp); -1: not bound
@@ -60,15 +51,16 @@ enum omp_task_flags : std::uint32_t {
     is_implicit = 1,
     is_final = 2,
     generates_slowly = 4,       // its tasks are undeferred (no team, or a final task), or may be cancelled
-    is_placeholder = 8,         // for the next task by priority (priority.hpp)
+    is_placeholder = 8,         // for the next task of a queue (task_queue.hpp)
     owns_objects = 16,          // its body destroys them: it runs even if it is cancelled
     is_untied = 32,             // it stays on its thread, but does not constrain what starts there
+    leaves_slot = 64,           // it does not begin yet, but goes to the queue of its team
     first_front_flag = 0x10000, // this and the bits above are the front end's
 };
 // What a task has from the one that generates it.
 inline constexpr std::uint32_t inherited_flags = is_final | generates_slowly;
-static_assert((is_implicit | is_final | generates_slowly | is_placeholder | owns_objects | is_untied) <
-              first_front_flag);
+static_assert((is_implicit | is_final | generates_slowly | is_placeholder | owns_objects | is_untied |
+               leaves_slot) < first_front_flag);
 
 // What few tasks have.
 struct attachments {
@@ -118,7 +110,10 @@ static_assert(child_mark().next(5).follows(child_mark()) &&
 // Blocks are aligned to cache lines. The first line is that of other threads: they start children, and end
 // them. The second is the generator's.
 struct omp_task {
-    team_member *self; // from its start on: the thread of the team that runs it
+    union {
+        team_member *self;       // from its start on: the thread of the team that runs it
+        const omp_task *reached; // before: see `began`
+    };
     omp_task *parent;
     child_counter base;        // its last member begins the second line
     thread_state *at;          // from its start on: that thread
@@ -131,6 +126,10 @@ struct omp_task {
     child_mark newest_child;
     attachments *more = nullptr;
     const icv_set *own_icvs = nullptr; // null: those of the parent
+    // Of a tied task: the stamp of its thread when it started. Before the start: the constraint of the thread
+    // `at` for which the ancestors were searched, up to `reached`.
+    std::uint64_t began = unknown;
+    static constexpr std::uint64_t unknown = 0;
     // For front ends:
     alignas(16) std::uint64_t data_size; // of one that copies tasks
     omp_task *of_data; // this one, if the front end knows tasks by their data: the word before the data
@@ -140,11 +139,17 @@ struct omp_task {
              std::uint32_t block) noexcept // NOLINT
         : parent(parent), base(this), counted_in(counted_in), innermost(&base), flags(flags), block(block) {}
     // It starts as a task of m, on that thread.
-    void start(team_member *m, thread_state *thread) noexcept {
+    void start(team_member *m, thread_state *thread, std::uint64_t began_with) noexcept {
         FULT_ASSERT(m && is_here_or_implicit(thread), "an explicit task starts on its thread");
         self = m;
         at = thread;
         base.at = thread;
+        began = began_with;
+    }
+    void start(team_member *m, thread_state *thread) noexcept { start(m, thread, thread->constraints.stamp); }
+    // In place of its parent, whatever its thread admits.
+    void start_undeferred(const omp_task *me) noexcept {
+        start(me->self, me->at, me->has(is_untied) ? unknown : me->began);
     }
     bool is_here_or_implicit(const thread_state *thread) const noexcept {
         return has(is_implicit) || is_here(thread);

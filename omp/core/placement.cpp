@@ -86,18 +86,18 @@ void assign_threads(team &t, thread_state *caller, unsigned workers) {
 void bind_members(team &t, bind_policy policy) {
     const thread_state &caller = *t.members[0].at;
     const place_partition from = partition_of(*t.creator->self);
-    const bool nested = t.level > 1;
-    if (nested) {
+    const bool moves = t.level > 1 && !t.holds_workers;
+    if (moves) {
         t.placed_by = {}; // members may move
         std::fill_n(t.on_worker.get(), t.workers, nullptr);
     }
     for (unsigned i = 0; i < t.size; ++i) {
         team_member &m = t.members[i];
         m.bind = bind_member(policy, from, caller.bound.load(std::memory_order_relaxed), i, t.size);
-        if (nested && i != 0 && m.bind.place >= 0)
+        if (moves && i != 0 && m.bind.place >= 0)
             if (thread_state *const at = worker_at(t, m.bind.place, i))
                 m.at = at;
-        if (nested && m.at->worker != thread_state::no_worker && !t.on_worker[m.at->worker])
+        if (moves && m.at->worker != thread_state::no_worker && !t.on_worker[m.at->worker])
             t.on_worker[m.at->worker] = &m;
     }
     t.begins_bound = policy != bind_policy::none && t.size <= std::max(t.workers, 1u);

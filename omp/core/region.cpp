@@ -173,7 +173,7 @@ void start_member(team_member &m) {
 FULT_NOINLINE void begin_at_place(const team_member &m) {
     const team &t = *m.in;
     const int bound = m.at->bound.load(std::memory_order_relaxed);
-    if (t.begins_bound && m.bind.place >= 0 && bound != m.bind.place && (t.level == 1 || bound < 0))
+    if (t.begins_bound && m.bind.place >= 0 && bound != m.bind.place && (t.holds_workers || bound < 0))
         bind_thread(m.at, m.bind.place);
     if (t.displays_affinity)
         show_affinity(nullptr);
@@ -203,7 +203,7 @@ void end_implicit(team_member &m) noexcept {
 
 void begin_member(team_member &m) noexcept {
     omp_task *const f = m.implicit;
-    f->start(&m, m.at);
+    f->start(&m, m.at, omp_task::unknown);
     f->function = m.function;
     f->data = m.data;
     f->own_icvs = m.icvs;
@@ -220,6 +220,7 @@ void init_team(team &t, unsigned size) {
         t.members[i].number = i;
     }
     reset_members(t);
+    t.queue.open(t.members.get());
 }
 
 unsigned open_regions() noexcept { return regions.load(std::memory_order_seq_cst); }
@@ -247,6 +248,16 @@ unsigned resolve_size(const omp_task *me, unsigned asked) {
 }
 
 namespace {
+// A task that opens a region is not at a scheduling point until that is over.
+void begin_constraint(team &t, omp_task *me) noexcept {
+    FULT_ASSERT(!t.on_before.task, "the last region of this team is over");
+    if (!task_on_worker() || me->in()->is_serial)
+        return;
+    t.on_before.task = me;
+    t.on_before.what = begins::nothing;
+    me->at->constraints.push(t.on_before);
+}
+
 // Enough for the regions nested in it as well, as far as there are processors.
 unsigned workers_for(const omp_task &me, unsigned size) noexcept {
     const icv_set &v = *me.icvs();
@@ -267,6 +278,9 @@ team *open_region(void (*function)(void *), void *data, unsigned size, const reg
     const unsigned workers = with.is_initial ? started_workers()
                              : size == 1     ? workers_for_one()
                                          : ensure_workers(me->in()->level > 0 ? 1 : workers_for(*me, size));
+    // A task that is not OpenMP's may go on elsewhere until it is tied.
+    detail::task *const slot =
+        detail::running_task() && !task_on_worker() ? detail::take_slot_for_tied() : nullptr;
     if (me->in()->level == 0) // the runtime may have started: this thread is a worker now
         me = current_task();
     thread_state *const here = me->at;
@@ -284,6 +298,10 @@ team *open_region(void (*function)(void *), void *data, unsigned size, const reg
         regions.fetch_sub(1, std::memory_order_release); // pairs with open_regions
     team *const t = make_team(size, here);
     FULT_ASSERT(t->size == size && has_ended(*t) && !t->above, "the last region of this team is over");
+    omp_task *const mine = t->members[0].implicit;
+    const bool is_programs = is_thread_of_program();
+    if (slot)
+        t->above.emplace(slot, mine);
     const team &around = *me->in();
     set(t->group, with.is_initial ? t : around.group);
     set(t->counted, counted);
@@ -296,7 +314,7 @@ team *open_region(void (*function)(void *), void *data, unsigned size, const reg
     set(t->begins_bound, false);
     if (!are_together(*t)) [[unlikely]]
         reset_members(*t);
-    set(t->holds_workers, size > 1 && around.active_level == 0 && is_thread_of_program());
+    set(t->holds_workers, size > 1 && (around.active_level > 0 || is_programs));
     if (t->holds_workers)
         begin_holding(here);
     assign_threads(*t, here, workers);
@@ -324,11 +342,10 @@ team *open_region(void (*function)(void *), void *data, unsigned size, const reg
         start_member(t->members[i]);
     t->before = me;
     begin_member(t->members[0]);
-    omp_task *const mine = t->members[0].implicit;
-    if (detail::running_task() && !task_on_worker())
-        t->above.emplace(&omp_task_ops, mine);
-    else
+    if (!slot) {
+        begin_constraint(*t, me);
         set_current_task(mine);
+    }
     if (t->begins_bound || t->displays_affinity) [[unlikely]]
         begin_at_place(t->members[0]);
     return t;
@@ -336,10 +353,18 @@ team *open_region(void (*function)(void *), void *data, unsigned size, const reg
 
 namespace {
 
+void end_constraint(team &t) noexcept {
+    if (constraint &c = t.on_before; c.task) {
+        c.task->at->constraints.remove(c);
+        c.task = nullptr;
+    }
+}
+
 // The opener waits for the members.
 void join_members(team &t) {
     if (has_ended(t) || (detail::running_task() && comes_soon([&t] { return has_ended(t); })))
         return;
+    const omp_wait here(begins::anything);
     for (unsigned i = 1; i < t.size; ++i)
         t.members[i].gate.join();
 }
@@ -350,15 +375,16 @@ void close_region(team *t) {
     team_member &mine = t->members[0];
     omp_task *const f = mine.implicit;
     FULT_ASSERT(!task_on_worker() || task_on_worker() == f, "the first member closes its region");
-    f->base.wait(wait_mode::for_trees);
+    f->base.wait(wait_mode::for_trees, begins::anything);
     join_members(*t);
-    FULT_ASSERT(t->priority_queue.count.load(std::memory_order_relaxed) == 0,
-                "all tasks of the region have run");
-    if (t->above)
-        t->above.reset();
-    else
-        set_current_task(t->before);
+    t->queue.await_placeholders();
     thread_state *const at = mine.at;
+    if (t->above) {
+        t->above.reset();
+    } else {
+        set_current_task(t->before);
+        end_constraint(*t);
+    }
     end_implicit(mine);
     if (t->holds_workers)
         end_holding(at);
@@ -379,7 +405,7 @@ void run_member(team_member &m) noexcept {
     if (m.in->begins_bound || m.in->displays_affinity) [[unlikely]]
         begin_at_place(m);
     f->function(f->data);
-    f->base.wait(wait_mode::for_trees);
+    f->base.wait(wait_mode::for_trees, begins::anything);
     end_implicit(m);
     detail::untie_current();
 }
@@ -402,6 +428,7 @@ template <class Condition> void await_release(team &t, team_member &m, const Con
         return;
     t.suspended.fetch_add(1, std::memory_order_seq_cst); // pairs with wake_others
     static constexpr detail::waiting_for barrier{"OpenMP barrier"};
+    const omp_wait here(begins::anything);
     m.barrier.wait_until(released, barrier);
     t.suspended.fetch_sub(1, std::memory_order_relaxed);
 }
@@ -415,7 +442,7 @@ bool team_barrier(team_member *m, barrier_kind kind) {
     FULT_ASSERT(is_here(m->at) && (!task_on_worker() || task_on_worker() == m->implicit),
                 "a member arrives by its implicit task");
     for (child_counter *s = m->implicit->innermost; s; s = s->outer) // more than one: that of task reductions
-        s->wait(wait_mode::for_trees);
+        s->wait(wait_mode::for_trees, begins::anything);
     if (t.size == 1)
         return t.cancelled.load(std::memory_order_relaxed);
     // A member that a cancellation has released may come to several more.

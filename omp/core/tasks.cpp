@@ -5,6 +5,7 @@
 #include <exception>
 
 #include <fult/detail/assertion.hpp>
+#include <fult/detail/service.hpp>
 #include <fult/detail/tied.hpp>
 #include <fult/loops/ticks.hpp>
 #include <fult/spawn.hpp>
@@ -28,9 +29,8 @@ using detail::slot_after;
 using detail::task;
 using detail::worker_hot;
 
-// On the thread of `m`, as its current task.
-FULT_ALWAYS_INLINE void run_body(omp_task *f, team_member *m) {
-    f->start(m, m->at);
+// It has started, as the current task of its thread.
+FULT_ALWAYS_INLINE void run_started(omp_task *f) {
     FULT_ASSERT(f->base.has_ended() && f->innermost == &f->base, "a task that starts has generated none");
     FULT_ASSERT(!f->has(is_final) || f->has(generates_slowly), "a final task generates final ones");
     if (!f->has(generates_slowly) || f->has(owns_objects) || !is_cancelled(f)) [[likely]]
@@ -40,12 +40,32 @@ FULT_ALWAYS_INLINE void run_body(omp_task *f, team_member *m) {
     end_body(f);
 }
 
+// On the thread of `m`, as its current task.
+FULT_ALWAYS_INLINE void run_body(omp_task *f, team_member *m) {
+    f->start(m, m->at);
+    run_started(f);
+}
+
+void run_body_undeferred(omp_task *f, const omp_task *me) {
+    f->start_undeferred(me);
+    run_started(f);
+}
+
+// A slot for a task above one that is not OpenMP's, which may not suspend: it is not tied yet.
+task *slot_above() noexcept {
+    task *const slot = detail::try_take_slot(detail::if_many::last);
+    if (!slot)
+        fail("a task of the runtime cannot begin an OpenMP task: the table of its worker is full; raise "
+             "FULT_MAX_TASKS");
+    return slot;
+}
+
 // The same for a child, from its parent, which is not waiting yet: the end is counted by plain stores.
 FULT_ALWAYS_INLINE void run_child(omp_task *f, const omp_task *me) {
     FULT_ASSERT(f->parent == me && !f->has(is_placeholder), "claimed, so it is the one that was found");
     f->start(me->self, me->at);
     if (f->has(generates_slowly)) [[unlikely]]
-        return run_body(f, me->self);
+        return run_started(f);
     f->function(f->data);
     if (f->more || !f->base.is_empty()) [[unlikely]]
         return end_body_slowly(f);
@@ -54,6 +74,11 @@ FULT_ALWAYS_INLINE void run_child(omp_task *f, const omp_task *me) {
                 "it counts for its parent, which runs it and does not wait");
     f->counted_in->live -= one_task;
     me->at->blocks.give(f->block, f);
+}
+
+// The member of f's team on this worker.
+team_member *member_here(const omp_task *f) noexcept {
+    return f->parent->in()->member_on(detail::deciding_worker());
 }
 
 // The newest child of `me` that is private to this worker and has not started; its mark is that of `me` then.
@@ -76,6 +101,10 @@ FULT_RACY_READ task *newest_child(worker_hot *w, omp_task *me) noexcept {
     return nullptr;
 }
 
+bool is_yielding(const thread_state *at) noexcept {
+    return at->constraints.newest && at->constraints.newest->yields;
+}
+
 // Children of the task that yields on this thread, on a stack on which another task has just ended: so the
 // scheduler is asked once for many of them. Such a child may suspend, and the task go on, and end. What ended
 // before may have been the last of its region: neither it nor its member is read.
@@ -83,10 +112,10 @@ FULT_NOINLINE void run_children_of_yielding(const thread_state *at) {
     if (priorities_enabled)
         return;
     worker_hot *const w = detail::current_worker();
-    while (at->yielding.last) { // suspended, so its region is open
-        omp_task *const generator = at->yielding.last->tied();
+    while (is_yielding(at)) { // suspended, so its region is open
+        omp_task *const generator = at->constraints.newest->task;
         task *const t = newest_child(w, generator);
-        if (!t || yielding_task::excludes_children_of(generator) || !detail::claim_private(w, t))
+        if (!t || !detail::claim_private(w, t))
             return;
         const stored_task stored = detail::storage_as<stored_task>(*t);
         generator->newest_child = stored.older;
@@ -95,46 +124,82 @@ FULT_NOINLINE void run_children_of_yielding(const thread_state *at) {
     }
 }
 
-// Runs the body on the runtime's task, the first on its stack.
-void run_tied(omp_task *f, team_member *m) {
-    if (detail::tie_current()) {
-        const thread_state *const at = m->at;
-        run_body(f, m);
-        if (at->yielding.last)
-            run_children_of_yielding(at);
-        detail::untie_current();
-    } else {
-        const detail::tied_above here(&omp_task_ops, f);
-        run_body(f, m);
-    }
-}
-
 // A task with dependences of another thread's.
 FULT_NOINLINE void run_stolen_dependent(omp_task *f, team_member *m) {
     thread_state *const at = m->at;
     const thread_state *const home = f->parent->base.at;
     const std::uint64_t begin = detail::ticks();
-    run_tied(f, m);
-    if (at->yielding.last) // then it may have run other tasks too
+    run_body(f, m);
+    if (is_yielding(at)) // then it may have run other tasks too
         return;
     at->taken.ran(detail::ticks() - begin);
     if (at->taken.are_small())
         at->taken.pause(home->worker);
 }
 
-// A worker outside the team has stolen the task: it goes to one of the team.
+template <class Take> task *take_slot(const Take &take) noexcept {
+    try {
+        return take();
+    } catch (const std::exception &error) {
+        fail("a task cannot be spawned: %s", error.what());
+    }
+}
+task *foreign_slot_if_free() noexcept {
+    try {
+        return detail::take_slot_slow();
+    } catch (const std::exception &) {
+        return nullptr;
+    }
+}
+
+// At that worker, or null.
+task *slot_at_if_free(unsigned worker) noexcept {
+    const detail::no_suspension_in_spawn meanwhile;
+    try {
+        return detail::take_slot_with({.worker = static_cast<int>(worker)});
+    } catch (const std::exception &) {
+        return nullptr;
+    }
+}
+
+// False: there is no slot.
+bool submit_if_free(omp_task *f, child_mark &newest, detail::if_many taken) {
+    task *const t = detail::running_task()             ? detail::try_take_slot(taken)
+                    : taken == detail::if_many::refuse ? foreign_slot_if_free()
+                                                       : take_slot(detail::take_slot_slow);
+    if (!t)
+        return false;
+    if (worker_hot *const w = detail::current_worker(); w == detail::home_of(t)) {
+        t->ops = &omp_task_ops;
+        link_child(w, t, f, newest);
+        detail::make_ready_slow(t);
+    } else {
+        submit_at(t, f);
+    }
+    return true;
+}
+
+// What `take` finds; until then other tasks run.
+template <class Take> task *slot_in_turn(const Take &take) noexcept {
+    task *slot = take();
+    while (!slot) {
+        this_task::yield();
+        slot = take();
+    }
+    return slot;
+}
+
+// A worker outside the team has got the task: it goes to one of the team. Thieves outside the team leave it
+// there (may_start).
 void pass_to_team(omp_task *f) {
     FULT_ASSERT(!f->has(is_implicit), "a member is never stolen");
-    const unsigned target = f->parent->in()->some_worker();
-    task *const t = detail::take_slot_with({.worker = static_cast<int>(target), .pinned = true});
-    t->ops = &omp_task_ops;
-    stored_omp_task(t) = f;
-    detail::make_ready_slow(t);
+    submit_at(slot_in_turn([f] { return slot_at_if_free(f->parent->in()->some_worker()); }), f);
 }
 
 // A member of a team, and of the next ones that find this task at its gate. Values of the task end with it.
 void run_members(task &t) noexcept {
     team_member &m = *stored_omp_task(&t)->self;
+    const omp_stack here(m.at);
     for (;;) {
         run_member(m);
         const bool stays = !t.extras;
@@ -145,6 +210,27 @@ void run_members(task &t) noexcept {
     }
 }
 
+// As the first task of OpenMP's on this stack, which is tied to this worker, the one of m.
+void run_first(omp_task *f, team_member *m) {
+    thread_state *const at = m->at;
+    if (f->more && f->more->node && f->parent->base.at != at)
+        run_stolen_dependent(f, m);
+    else
+        run_body(f, m);
+    if (is_yielding(at))
+        run_children_of_yielding(at);
+}
+
+// The runtime's task is not at home, or it may have waited for a slot: whether f may begin is looked up
+// again. Until it is tied, its worker may change whenever it suspends.
+void run_away_from_home(omp_task *f) {
+    task *const slot = slot_in_turn([] { return detail::try_take_slot(detail::if_many::last); });
+    if (!may_begin(f))
+        return submit_at(slot, f);
+    const omp_above here(slot, f);
+    run_first(f, member_here(f));
+}
+
 // Runs on a stack of its own.
 void run_omp_task(task &t) noexcept {
     // No other thread touches the join word, so `complete` finds what is stored here.
@@ -152,42 +238,48 @@ void run_omp_task(task &t) noexcept {
     omp_task *f = stored_omp_task(&t);
     if (f->has(is_implicit))
         return run_members(t);
-    if (priorities_enabled && !(f = stored_omp_task(&t) = take_by_priority(f))) [[unlikely]]
-        return;
-    team_member *const m = f->parent->in()->member_on(static_cast<unsigned>(this_task::worker()));
-    if (!m) [[unlikely]]
-        return pass_to_team(f);
-    if (m->at->yielding.last && yielding_task::hold_back(*m, f)) [[unlikely]]
-        return;
-    if (f->more && f->more->node && f->parent->base.at != m->at)
-        return run_stolen_dependent(f, m);
-    run_tied(f, m);
+    if (priorities_enabled || f->has(is_placeholder | leaves_slot)) [[unlikely]]
+        if (f = stored_omp_task(&t) = f->parent->in()->queue.take(f); !f)
+            return;
+    if (!detail::tie_current())
+        return run_away_from_home(f);
+    if (team_member *const m = member_here(f)) [[likely]] {
+        const omp_stack here(m->at);
+        run_first(f, m);
+    } else {
+        pass_to_team(f);
+    }
+    detail::untie_current();
 }
+
 void drop_nothing(task &) noexcept {}
 
 } // namespace
 
 bool priorities_enabled = false;
 
-const detail::task_ops omp_task_ops{&run_omp_task, &drop_nothing};
+const detail::task_ops omp_task_ops{&run_omp_task, &drop_nothing, &may_start};
 
-void run_own_children(omp_task *me) {
+void run_own_children(omp_task *me, begins what) {
     if (priorities_enabled) // the schedulers choose
         return;
     worker_hot *w = detail::current_worker();
-    yielding_tasks &yielding = me->at->yielding;
-    std::uint64_t admitted_at = 0; // no number of changes
+    const thread_constraints &constraints = me->at->constraints;
+    std::uint64_t admitted_by = 0; // no number of a constraint
     while (task *const t = newest_child(w, me)) {
-        if (yielding.last) [[unlikely]] {
-            if (admitted_at != yielding.changes && yielding_task::excludes_children_of(me))
-                return; // they start by run_omp_task, which holds them back
-            admitted_at = yielding.changes;
-            yielding.admitted = me;
+        if (const constraint *const newest = constraints.newest; newest && newest->number != admitted_by)
+            [[unlikely]] {
+            if (!may_begin_children(me))
+                return;
+            admitted_by = newest->number;
         }
         if (!detail::claim_private(w, t)) {
             if (!detail::is_stack_low(w))
                 return;
-            detail::end_inline_row();
+            {
+                const omp_wait here(what);
+                detail::end_inline_row();
+            }
             if (detail::is_stack_low(w))
                 return;
             continue;
@@ -200,11 +292,11 @@ void run_own_children(omp_task *me) {
 
 void run_undeferred(omp_task *me, omp_task *f) {
     if (detail::running_task() && !task_on_worker()) [[unlikely]] { // as in open_region
-        const detail::tied_above here(&omp_task_ops, f);
-        return run_body(f, me->self);
+        const omp_above here(slot_above(), f);
+        return run_body_undeferred(f, me);
     }
     set_current_task(f);
-    run_body(f, me->self);
+    run_body_undeferred(f, me);
     set_current_task(me);
 }
 
@@ -217,7 +309,7 @@ void run_plain_slowly(omp_task *me, void (*function)(void *), void *data, std::u
 
 void begin_undeferred(omp_task *me, omp_task *f) noexcept {
     FULT_ASSERT(f->parent == me, "the parent runs it");
-    f->start(me->self, me->at);
+    f->start_undeferred(me);
     set_current_task(f);
 }
 
@@ -226,37 +318,33 @@ void end_undeferred(omp_task *me, omp_task *f) noexcept {
     set_current_task(me);
 }
 
-namespace {
-
-// In a slot that take() finds. `newest` is written if that is one of this worker's own.
-template <class Take> void submit_in(const Take &take, omp_task *f, child_mark &newest) {
-    try {
-        task *const t = take();
-        t->ops = &omp_task_ops;
-        if (worker_hot *const w = detail::current_worker(); w == detail::home_of(t))
-            link_child(w, t, f, newest);
-        else
-            ::new (static_cast<void *>(t->storage)) stored_task{f, {}};
-        detail::make_ready_slow(t);
-    } catch (const std::exception &error) {
-        fail("a task cannot be spawned: %s", error.what());
-    }
-}
-void submit_slowly(omp_task *f, child_mark &newest) { submit_in(detail::take_slot_slow, f, newest); }
-
-} // namespace
-
-// It is here once in a word of slots: often enough to look how many there are.
+// It is here once in a word of slots: often enough to look how many there are. Very many of them need memory,
+// and it helps no other thread that there are more: as libgomp does with fewer, the generator runs this one,
+// if it may begin here: an untied generator runs where its children may not.
 void submit_generated_slowly(omp_task *f) {
     omp_task *const me = f->parent;
-    submit_slowly(f, me->newest_child);
-    if (has_many_children(me))
-        let_some_run(me);
+    if (!submit_if_free(f, me->newest_child, detail::if_many::refuse)) {
+        if (may_begin_children(me))
+            run_undeferred(me, f);
+        else
+            me->in()->queue.add(f);
+    } else if (has_many_children(me))
+        taskyield(me);
 }
 
-void submit_slowly(omp_task *f) {
-    child_mark apart;
-    submit_slowly(f, apart);
+task *await_slot(team &t) noexcept {
+    if (!detail::running_task())
+        return take_slot(detail::take_slot_slow);
+    return slot_in_turn([&t] {
+        task *const slot = detail::try_take_slot(detail::if_many::last);
+        return slot ? slot : slot_at_if_free(t.some_worker());
+    });
+}
+
+void submit_at(task *slot, omp_task *f) noexcept {
+    slot->ops = &omp_task_ops;
+    ::new (static_cast<void *>(slot->storage)) stored_task{f, {}};
+    detail::make_ready_slow(slot);
 }
 
 namespace {
@@ -267,12 +355,11 @@ bool returns_to_parent(const omp_task *f, const thread_state *at) noexcept {
     return home != at && home->worker != thread_state::no_worker && at->taken.go_back();
 }
 
-void submit_to_parent(omp_task *f) {
-    const auto take = [home = f->parent->base.at->worker] {
-        return detail::take_slot_with({.worker = static_cast<int>(home)});
-    };
-    child_mark apart;
-    submit_in(take, f, apart);
+bool submit_to_parent(omp_task *f) {
+    task *const slot = slot_at_if_free(f->parent->base.at->worker);
+    if (slot)
+        submit_at(slot, f);
+    return slot != nullptr;
 }
 
 } // namespace
@@ -280,15 +367,15 @@ void submit_to_parent(omp_task *f) {
 void submit_successor(omp_task *f, thread_state *at) {
     FULT_ASSERT(is_here(at));
     if (has_priority(f))
-        return submit_with_priority(f);
-    if (returns_to_parent(f, at))
-        return submit_to_parent(f);
+        return f->parent->in()->queue.add(f);
+    if (returns_to_parent(f, at) && submit_to_parent(f))
+        return;
     child_mark apart;
     child_mark &newest = f->parent->base.at == at ? f->parent->newest_child : apart;
-    if (!detail::has_private_slot(detail::current_worker()))
-        submit_slowly(f, newest);
-    else
+    if (detail::has_private_slot(detail::current_worker()))
         submit_fast(f, newest);
+    else if (!submit_if_free(f, newest, detail::if_many::spare))
+        f->parent->in()->queue.add(f);
 }
 
 // The word in front of the data is the task's address.

@@ -7,7 +7,6 @@
 #include <fult/detail/platform.hpp>
 
 #include "omp_task.hpp"
-#include "priority.hpp"
 #include "team.hpp"
 
 namespace fult::omp {
@@ -23,10 +22,13 @@ FULT_ALWAYS_INLINE void submit_fast(omp_task *f, child_mark &newest) noexcept;
 FULT_ALWAYS_INLINE omp_task *allocate_task(omp_task *me, std::size_t size, std::size_t align,
                                            std::uint32_t flags);
 FULT_ALWAYS_INLINE void count_child(omp_task *me, omp_task *f) noexcept;
-// Makes it runnable, from the thread of its generator.
+// Makes it runnable, from the thread of its generator. If that has very many tasks already, it runs now.
 FULT_ALWAYS_INLINE void submit(omp_task *f);
-// The same for one whose last predecessor has ended, from any thread: `at` is the caller's.
+// The same for one whose last predecessor has ended, from any thread: `at` is the caller's. Without a free
+// slot it goes to the queue of the team.
 void submit_successor(omp_task *f, thread_state *at);
+// The same in a slot, of any worker. A wait of its parent does not look for it.
+void submit_at(detail::task *slot, omp_task *f) noexcept;
 // Runs it in place of `me`, now.
 void run_undeferred(omp_task *me, omp_task *f);
 // The same for a task without clauses, which needs nothing but itself: the data stay the caller's. `running`
@@ -41,9 +43,10 @@ bool run_plain_elsewhere(void (*function)(void *), void *data, std::uint32_t fla
 void begin_undeferred(omp_task *me, omp_task *f) noexcept;
 void end_undeferred(omp_task *me, omp_task *f) noexcept;
 
-// Runs children of `me` that are private to this worker above it on this stack, newest first. Returns when
-// there are no more of them, or others need a turn.
-void run_own_children(omp_task *me);
+// Runs children of `me`, which waits and admits `what` meanwhile, above it on this stack: those that are
+// private to this worker, newest first. Returns when there are no more of them that may begin here, or others
+// need a turn.
+void run_own_children(omp_task *me, begins what);
 // Waits for all children. Suspends, unless they can all be run here.
 inline void taskwait(omp_task *me);
 void taskwait_slowly(omp_task *me);
@@ -61,8 +64,9 @@ void become_zombie(omp_task *f, std::int64_t held) noexcept; // its descendants 
 void free_task(omp_task *f, thread_state *at) noexcept;
 void free_attachments(omp_task *f) noexcept;
 
-void submit_slowly(omp_task *f); // one that its parent's wait need not find
 void submit_generated_slowly(omp_task *f);
+// On a worker, whose tasks suspend until there is one; or on a foreign thread.
+detail::task *await_slot(team &t) noexcept;
 omp_task *allocate_large_task(omp_task *me, std::size_t size, std::size_t align, std::uint32_t flags);
 
 // Implementation ---------------------------------------------------------------------------------------------------------------
@@ -123,7 +127,7 @@ FULT_ALWAYS_INLINE void submit_fast(omp_task *f, child_mark &newest) noexcept {
 FULT_ALWAYS_INLINE void submit(omp_task *f) {
     FULT_ASSERT(f->parent && f->counted_in && f->function, "an explicit task that its parent has counted");
     if (has_priority(f)) [[unlikely]]
-        submit_with_priority(f);
+        f->parent->in()->queue.add(f);
     else if (!detail::has_private_slot(detail::current_worker())) [[unlikely]]
         submit_generated_slowly(f);
     else
@@ -153,7 +157,7 @@ FULT_ALWAYS_INLINE void end_body(omp_task *f) noexcept {
 inline void taskwait(omp_task *me) {
     if (me->base.is_empty() && me->innermost == &me->base)
         return;
-    run_own_children(me);
+    run_own_children(me, begins::descendants);
     if (!me->base.is_empty() || me->innermost != &me->base)
         taskwait_slowly(me);
 }
@@ -170,7 +174,7 @@ FULT_ALWAYS_INLINE void run_plain(omp_task *me, omp_task *&running, void (*funct
         ::new (at->blocks.take_first()) omp_task(me, me->innermost, flags | (me->flags & inherited_flags), 0);
     f->function = function;
     f->data = data;
-    f->start(me->self, at);
+    f->start_undeferred(me);
     running = f;
     function(data);
     FULT_ASSERT(running == f && is_here(at) && f->innermost == &f->base, "as in end_body");

@@ -6,16 +6,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include <fult/detail/assertion.hpp>
-#include <fult/detail/tied.hpp>
 
 #include "binding.hpp"
-#include "fult/base/spin_lock.hpp"
 #include "join_gate.hpp"
 #include "late_tasks.hpp"
 #include "omp_task.hpp"
+#include "task_queue.hpp"
 #include "workshare.hpp"
 
 namespace fult::omp {
@@ -41,13 +39,6 @@ struct alignas(64) team_member {
 
     alignas(64) work_position work; // in the current work-sharing construct
     condition_wait barrier;
-};
-
-// Ready tasks with a priority: a heap.
-struct task_queue {
-    detail::spin_lock lock;
-    std::vector<omp_task *> tasks;
-    std::atomic<std::size_t> count{0};
 };
 
 // Which team of a league (teams construct) this is.
@@ -97,14 +88,15 @@ struct team {
     std::atomic<unsigned> suspended{0}; // members that may have to be woken; the last to arrive has this line
     alignas(64) std::atomic<unsigned> generation{0}; // the top bit changes when the region is cancelled
 
-    task_queue priority_queue;
+    task_queue queue;
     late_tasks late; // if is_serial
     work_ring works;
     void *copied = nullptr; // of single copyprivate
     std::atomic<std::uint64_t> singles{0};
 
-    alignas(64) std::optional<detail::tied_above> above; // the caller's, if its task is not OpenMP's
-    omp_task *before = nullptr;                          // the caller's task
+    alignas(64) std::optional<omp_above> above; // the caller's, if its task is not OpenMP's
+    omp_task *before = nullptr;                 // the caller's task
+    constraint on_before{};                     // while the region is open, if it is nested
     placement_input placed_by;
     std::atomic<unsigned> reductions_left{0}; // members that have left a construct with task reductions
 

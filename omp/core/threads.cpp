@@ -431,7 +431,7 @@ struct initial_thread final : omp_task {
     void set_thread(thread_state *p) noexcept {
         FULT_ASSERT(is_here(p));
         alone.members[0].at = p;
-        start(&alone.members[0], p);
+        start(&alone.members[0], p, unknown);
     }
 };
 constinit thread_local initial_thread *the_initial_thread = nullptr;
@@ -462,7 +462,7 @@ FULT_NOINLINE omp_task *initial_task() {
     if (mine.current != &mine && mine.current->in()->level == 0) { // in a target region or a league
         mine.current->self->at = here;
         mine.current->in()->placed_by = {};
-        mine.current->start(mine.current->self, here);
+        mine.current->start(mine.current->self, here, omp_task::unknown);
     }
     return mine.current;
 }

@@ -10,6 +10,8 @@
 #include <fult/detail/service.hpp>
 #include <fult/this_task.hpp>
 
+#include "constraint.hpp"
+
 namespace fult::omp {
 
 // A short wait on a worker, about a microsecond: true if the condition comes to hold while nothing else is
@@ -27,8 +29,11 @@ bool comes_soon(const Condition &condition, unsigned looks = short_polls) noexce
     return condition();
 }
 
-// Polls, and lets other tasks run.
+// Polls, and lets tasks run that have begun.
 template <class Condition> void poll_until(const Condition &condition) {
+    if (condition())
+        return;
+    const omp_wait here(begins::nothing);
     for (unsigned i = 0; !condition(); ++i) {
         if (i < 100)
             detail::cpu_relax();

@@ -122,7 +122,7 @@ bool needs(const link_map *requester, const char *name) noexcept {
 
 // Whether the loader is to open found at this stage. It must be able to recognize the object by the name in
 // DT_NEEDED when it compares versions. It keeps the name for which we gave it another one only if that file
-// is new to it. If it has the file already, it is asked to go on by the name, which is the object's own or
+// is new to it. If it has the file already, it continues by the name, which is the object's own or
 // leads to a folder, where it gets the file again.
 bool answers(const char *name, const link_map *requester, unsigned stage) noexcept {
     if (stage != LA_SER_ORIG || !is_loaded(found.text, requester))

@@ -1,0 +1,279 @@
+#include "constraint.hpp"
+
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+#include <fult/detail/assertion.hpp>
+#include <fult/this_task.hpp>
+
+#include "omp_task.hpp"
+#include "team.hpp"
+#include "threads.hpp"
+
+namespace fult::omp {
+namespace {
+
+// All stacks wait for something of OpenMP's, but `others`.
+bool is_in_force(const thread_constraints &all, unsigned others) noexcept {
+    FULT_ASSERT(all.waiting <= all.stacks, "a stack waits once");
+    return all.newest && all.stacks == all.waiting + others;
+}
+
+// A stack is in a blocking call, and the thread begins nothing meanwhile.
+bool is_blocked(const thread_constraints &all, unsigned others) noexcept {
+    return !begins_in_blocking_calls && all.stacks > all.waiting + others;
+}
+
+// The scheduler decides next, on this thread.
+void select(const thread_state *at) noexcept {
+    detail::select_starts(is_in_force(at->constraints, 0) || is_blocked(at->constraints, 0));
+}
+// The running task may suspend in a blocking call, which is not announced.
+void select_while_running() noexcept { detail::select_starts(!begins_in_blocking_calls); }
+
+constraint *newest_of(const thread_constraints &all, const team_member *m) noexcept {
+    constraint *c = all.newest;
+    while (c && c->task->self != m)
+        c = c->before;
+    return c;
+}
+
+} // namespace
+
+omp_wait::omp_wait(begins what, bool yields) noexcept {
+    omp_task *const me = task_on_worker();
+    if (!me)
+        return;
+    at_ = me->at;
+    FULT_ASSERT(is_here(at_) && at_->worker != thread_state::no_worker);
+    if (what == begins::nothing || (what == begins::descendants && !me->has(is_untied))) {
+        mine_.task = me;
+        mine_.what = what;
+        mine_.yields = yields;
+        at_->constraints.push(mine_);
+        if (yields)
+            at_->constraints.count_yield(mine_);
+    }
+    ++at_->constraints.waiting;
+    select(at_);
+}
+
+omp_wait::~omp_wait() {
+    if (!at_)
+        return;
+    FULT_ASSERT(is_here(at_), "a tied task resumes on its thread");
+    if (mine_.task && mine_.what == begins::descendants)
+        at_->constraints.await_turn(mine_);
+    select_while_running();
+    --at_->constraints.waiting;
+    if (mine_.task)
+        at_->constraints.remove(mine_);
+}
+
+omp_stack::omp_stack(thread_state *at) noexcept
+    : at_(at), is_apart_(at->constraints.newest && !is_in_force(at->constraints, 0)) {
+    FULT_ASSERT(is_here(at) && at->worker != thread_state::no_worker);
+    select_while_running();
+    ++at->constraints.stacks;
+    at->constraints.count_apart(is_apart_ ? 1 : 0);
+}
+
+omp_stack::~omp_stack() {
+    FULT_ASSERT(is_here(at_));
+    --at_->constraints.stacks;
+    at_->constraints.count_apart(is_apart_ ? -1 : 0);
+    select(at_);
+}
+
+omp_above::omp_above(detail::task *slot, omp_task *f) noexcept
+    : tied_(slot, &omp_task_ops, f), counted_(this_thread()) {}
+
+// Descent ---------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+enum class descent { no, yes, unknown };
+
+// Walks from `at`, a task that has begun, to the first one. What has begun on this thread since the
+// constraint descends from its task; what began there before that task does not. So a walk is long only where
+// many generations ran elsewhere: then it stops after some.
+descent walk(const omp_task *&at, const constraint &c) noexcept {
+    constexpr unsigned most = 256;
+    const thread_state *const here = c.task->at;
+    for (unsigned i = 0; i < most; ++i, at = at->parent) {
+        if (at == c.task)
+            return descent::yes;
+        if (at->at == here && at->began != omp_task::unknown && !at->has(is_untied)) {
+            if (at->began >= c.number)
+                return descent::yes;
+            if (at->began < c.task->began)
+                return descent::no;
+        }
+        if (!at->parent)
+            return descent::no;
+    }
+    return descent::unknown;
+}
+
+// False too if that is not known yet: f keeps where the walk has stopped, and another call goes on there.
+bool descends_from_task_of(const constraint &c, omp_task *f) noexcept {
+    thread_state *const here = c.task->at;
+    const omp_task *at = f->at == here && f->began == c.number ? f->reached : f->parent;
+    const descent found = walk(at, c);
+    if (found == descent::unknown) {
+        f->at = here;
+        f->began = c.number;
+        f->reached = at;
+    }
+    return found == descent::yes;
+}
+
+} // namespace
+
+void thread_constraints::push(constraint &c) noexcept {
+    const constraint *const outer = newest_of(*this, c.task->self);
+    const omp_task *at = c.task;
+    c.is_apart = outer && walk(at, *outer) != descent::yes;
+    c.number = ++pushed_;
+    c.before = newest;
+    newest = &c;
+    count_apart(c.is_apart ? 1 : 0);
+}
+
+void thread_constraints::remove(constraint &c) noexcept {
+    constraint **at = &newest;
+    while (*at != &c)
+        at = &(*at)->before;
+    *at = c.before;
+    count_apart(c.is_apart ? -1 : 0);
+    for (constraint *each = newest; each; each = each->before)
+        if (each->turn && is_on_top(*each))
+            std::exchange(each->turn, nullptr)->grant();
+}
+
+bool thread_constraints::is_on_top(const constraint &c) const noexcept {
+    const constraint *above = nullptr;
+    for (const constraint *each = newest; each != &c; each = each->before)
+        if (each->task->self == c.task->self)
+            above = each;
+    return !above || above->is_apart;
+}
+
+// A task above that yields again and again may wait for what the one below does next.
+void thread_constraints::count_yield(const constraint &c) noexcept {
+    constexpr unsigned many = 1000;
+    ++yields_;
+    constraint *below = c.before;
+    while (below && (below->task->self != c.task->self || (below->yields && !below->turn)))
+        below = below->before;
+    if (below && below->turn && yields_ - below->yields_seen >= many)
+        std::exchange(below->turn, nullptr)->grant();
+}
+
+namespace {
+
+// True if the turn of c has come; false after a while. The system may refuse what the first wait with a limit
+// needs.
+bool waits_for_turn(constraint &c) noexcept {
+    using namespace std::chrono_literals;
+    static constexpr detail::waiting_for above{"OpenMP tasks begun above this one"};
+    bool came = false;
+    try {
+        const detail::wait_limits limits(detail::steady_clock::now() + 10ms);
+        detail::waiter turn(limits);
+        c.turn = &turn;
+        came = turn.wait_long(limits, above);
+    } catch (const std::system_error &) {
+        this_task::yield();
+    }
+    c.turn = nullptr;
+    return came;
+}
+
+} // namespace
+
+// Looks again after a while: a blocking call may have begun, which waits for this task; or one above may wait
+// for a lock, which a task that only yields will release.
+void thread_constraints::await_turn(constraint &c) noexcept {
+    c.yields_seen = yields_;
+    const auto is_over = [&] { return !is_in_force(*this, 0) || is_on_top(c); };
+    for (bool goes_on = is_over(); !goes_on;) {
+        select(c.task->at);
+        goes_on = waits_for_turn(c) || is_over() || (c.yields && newest->what == begins::nothing);
+    }
+}
+
+bool begins_in_blocking_calls = true;
+
+bool may_begin_children(const omp_task *me) noexcept {
+    const thread_constraints &all = me->at->constraints;
+    if (is_blocked(all, 1))
+        return false;
+    if (!is_in_force(all, 1)) // this one runs
+        return true;
+    const constraint *const c = newest_of(all, me->self);
+    if (!c || (c->what == begins::descendants && c->task == me))
+        return true;
+    const omp_task *at = me;
+    return c->what == begins::descendants && !all.has_apart() && walk(at, *c) == descent::yes;
+}
+
+const constraint *constraint_on(const team_member &m) noexcept {
+    const thread_constraints &all = m.at->constraints;
+    if (!is_in_force(all, 0))
+        return nullptr;
+    constraint *c = newest_of(all, &m);
+    if (all.has_apart()) // a task may have gone on below one that admits nothing
+        for (constraint *each = c; each; each = each->before)
+            if (each->what == begins::nothing && each->task->self == &m)
+                return each;
+    return c;
+}
+
+bool may_start(const detail::task &t) noexcept {
+    omp_task *const f = stored_omp_task(const_cast<detail::task *>(&t));
+    // Away from its home it needs a second slot.
+    const bool is_home = detail::home_of(&t) == detail::current_worker();
+    if (!is_home && !f->has(is_implicit) && !detail::has_slot(detail::if_many::last))
+        return false;
+    if (may_begin(f))
+        return true;
+    // Such tasks must not take all the slots that those from elsewhere need, which this thread may begin.
+    if (!is_home || f->has(is_placeholder) || detail::has_slot(detail::if_many::spare))
+        return false;
+    f->flags |= leaves_slot;
+    return true;
+}
+
+bool may_begin(omp_task *f) noexcept {
+    if (f->has(is_implicit))
+        return true;
+    const team_member *const m = f->parent->in()->member_on(detail::deciding_worker());
+    if (!m)
+        return false;
+    if (is_blocked(m->at->constraints, 0))
+        return false;
+    const constraint *const c = constraint_on(*m);
+    if (!c)
+        return true;
+    return f->has(is_placeholder) ? m->in->queue.has_admitted(*c) : admits(*c, f);
+}
+
+// Where one is apart, those that yield decide too: they last for a moment.
+bool admits(const constraint &c, omp_task *f) noexcept {
+    if (c.what == begins::nothing)
+        return false;
+    if (f->has(is_untied))
+        return true;
+    if (!descends_from_task_of(c, f))
+        return false;
+    if (!c.task->at->constraints.has_apart())
+        return true;
+    for (const constraint *each = c.before; each; each = each->before)
+        if (each->yields && each->task->self == c.task->self && !descends_from_task_of(*each, f))
+            return false;
+    return true;
+}
+
+} // namespace fult::omp

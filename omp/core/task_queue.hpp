@@ -1,0 +1,58 @@
+// Ready tasks of a team that are in no slot: those with a priority (OMP_MAX_TASK_PRIORITY above 0), and those
+// that became ready while no slot was free.
+//
+// Placeholders, which are in slots, run them: whichever worker of the team starts one takes the task of the
+// highest priority that may begin there. With priorities, so does a worker that starts any other task of the
+// team. While the queue has a task, there is a placeholder. Usually there is one for each; where slots are
+// few, one is submitted again until the queue is empty. So a task with a priority is never later than its
+// placeholder, and the tasks without one never wait for more than the queue.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <map>
+
+#include <fult/detail/spin_lock.hpp>
+
+#include "constraint.hpp"
+#include "omp_task.hpp"
+
+namespace fult::omp {
+
+class task_queue {
+  public:
+    void open(team_member *first) noexcept; // of its team
+
+    // From any thread. A worker waits while there is no slot for the first placeholder.
+    void add(omp_task *f);
+    // Called by a worker that starts `next`, a task or a placeholder of this team. Returns what it runs
+    // instead, or `next`; null: `next` was a placeholder, and nothing is left to do.
+    omp_task *take(omp_task *next);
+    // True if a placeholder may start where the constraint holds: it takes a task, or is one too many.
+    bool has_admitted(const constraint &c) noexcept;
+    // At the end of the region, when all tasks have run.
+    void await_placeholders();
+
+    bool is_empty() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
+
+  private:
+    using position = std::multimap<int, omp_task *>::iterator;
+
+    omp_task *take_before(omp_task *next);
+    omp_task *begin_placeholder();
+    const constraint *constraint_here() const noexcept;
+    position find(const constraint *c) noexcept;
+    omp_task *remove(position at) noexcept;
+    bool count_in(omp_task *f, bool has_slot);
+    void insert(omp_task *f);
+
+    detail::spin_lock lock_;               // of the next four
+    std::multimap<int, omp_task *> tasks_; // by priority
+    position next_look_ = tasks_.end();
+    std::size_t placeholders_ = 0;
+    std::atomic<std::size_t> count_{0};   // of tasks
+    std::atomic<std::size_t> unended_{0}; // placeholders that may still use this queue
+    omp_task placeholder_{&placeholder_, nullptr, is_placeholder, 0}; // all of them; no task's parent
+};
+
+} // namespace fult::omp
