@@ -35,6 +35,12 @@ struct ready_set_test : ::testing::Test {
         task *const t = tasks->take_pinned(started);
         return t ? t : tasks->take_public(started, gather);
     }
+    task *steal(std::uint32_t least = 0) {
+        const ready_set::taken t = tasks->steal(wanted::any, least);
+        forwarded = t.forwarded;
+        return t.found;
+    }
+    bool forwarded = false; // by the last steal
     std::set<std::uint32_t> everything_public() {
         std::set<std::uint32_t> slots;
         while (task *t = take_public())
@@ -101,12 +107,11 @@ TEST_F(ready_set_test, a_thief_goes_on_from_a_slot) {
     open();
     for (const std::uint32_t slot : {3u, 70u, 71u, 9000u})
         tasks->make_claimable(at(slot), false);
-    bool forwarded = false;
-    EXPECT_EQ(tasks->steal(forwarded, false, 71), at(71));
-    EXPECT_EQ(tasks->steal(forwarded, false, 72), at(9000));
-    EXPECT_EQ(tasks->steal(forwarded, false, 72), nullptr);
-    EXPECT_EQ(tasks->steal(forwarded), at(3));
-    EXPECT_EQ(tasks->steal(forwarded, false, 4), at(70));
+    EXPECT_EQ(steal(71), at(71));
+    EXPECT_EQ(steal(72), at(9000));
+    EXPECT_EQ(steal(72), nullptr);
+    EXPECT_EQ(steal(), at(3));
+    EXPECT_EQ(steal(4), at(70));
     EXPECT_FALSE(forwarded);
 }
 
@@ -151,8 +156,7 @@ TEST_F(ready_set_test, a_published_task_can_be_claimed_and_a_private_one_not) {
     tasks->publish();
     EXPECT_EQ(at(5)->state.load(), ready);
     EXPECT_FALSE(tasks->any_private());
-    bool forwarded = false;
-    EXPECT_EQ(tasks->steal(forwarded), at(5));
+    EXPECT_EQ(steal(), at(5));
     EXPECT_EQ(at(5)->state.load(), busy);
     EXPECT_FALSE(forwarded);
 }
@@ -209,18 +213,17 @@ TEST_F(ready_set_test, what_yielded_is_revoked_too) {
     EXPECT_EQ(tasks->revoke(), 1u);
     EXPECT_EQ(at(9)->state.load(), ready);
     EXPECT_EQ(tasks->take_yielded_in_turn(), nullptr);
-    bool forwarded = false;
-    EXPECT_EQ(tasks->steal(forwarded), at(9));
+    EXPECT_EQ(steal(), at(9));
     on.pinned = at(70)->pinned = true; // one that stays at home becomes visible to its home only
     tasks->add_yielded(suspended(70));
     EXPECT_EQ(tasks->revoke(), 0u) << "nothing that a thief could take";
-    EXPECT_EQ(tasks->steal(forwarded), nullptr);
+    EXPECT_EQ(steal(), nullptr);
     EXPECT_EQ(take_public(), at(70));
     at(9)->outer = outer_word::above(at(71)); // in place: above one that is in place above that one
     at(71)->outer = outer_word::above(at(70));
     tasks->add_yielded(suspended(9));
     EXPECT_EQ(tasks->revoke(), 1u);
-    EXPECT_EQ(tasks->steal(forwarded), at(9));
+    EXPECT_EQ(steal(), at(9));
     EXPECT_FALSE(has_at_end(at(9), leads_home));
     EXPECT_TRUE(has_at_end(at(71), leads_home));
     EXPECT_EQ(task_below(at(71)), at(70));
@@ -230,8 +233,7 @@ TEST_F(ready_set_test, a_thief_hands_over_what_is_pinned) {
     open();
     at(11)->state = ready_pinned;
     tasks->post(at(11), false); // as a signal by an unpinned name would
-    bool forwarded = false;
-    EXPECT_EQ(tasks->steal(forwarded), nullptr);
+    EXPECT_EQ(steal(), nullptr);
     EXPECT_TRUE(forwarded);
     EXPECT_FALSE(tasks->may_have_public());
     EXPECT_TRUE(tasks->may_have_pinned());
@@ -253,9 +255,8 @@ TEST_F(ready_set_test, thieves_take_the_oldest_and_the_home_the_newest) {
         at(slot)->state = ready;
         tasks->post(at(slot), false);
     }
-    bool forwarded = false;
     EXPECT_EQ(take_public(), at(half_slots + 2));
-    EXPECT_EQ(tasks->steal(forwarded), at(10));
+    EXPECT_EQ(steal(), at(10));
     EXPECT_EQ(take_public(), at(600));
 }
 
