@@ -138,7 +138,7 @@ void idling::park(worker &here, park_mode how) noexcept {
 // A worker that may not start some of the tasks that there are (task_ops::may_start) takes no part in the
 // protocol above: what it sees, and leaves, must not keep others from being woken, and must not keep it
 // awake. To the others it is as one that computes, which looks at its request flags now and then. It
-// sleeps for a short time, or until a task that is its own to resume is signaled.
+// sleeps for a short time, or until a task that is its own to resume is signaled. tests/model/selective.pml.
 void idling::sleep_shortly(worker &here) noexcept {
     worker_team &team = here.team;
     const std::uint32_t prepared = sleep.prepare();

@@ -41,7 +41,7 @@ constraint *newest_of(const thread_constraints &all, const team_member *m) noexc
 
 } // namespace
 
-omp_wait::omp_wait(begins what, bool yields) noexcept {
+omp_wait::omp_wait(begins what, until ends) noexcept {
     omp_task *const me = task_on_worker();
     if (!me)
         return;
@@ -50,9 +50,9 @@ omp_wait::omp_wait(begins what, bool yields) noexcept {
     if (what == begins::nothing || (what == begins::descendants && !me->has(is_untied))) {
         mine_.task = me;
         mine_.what = what;
-        mine_.yields = yields;
+        mine_.ends = ends;
         at_->constraints.push(mine_);
-        if (yields)
+        if (ends == until::turn)
             at_->constraints.count_yield(mine_);
     }
     ++at_->constraints.waiting;
@@ -71,6 +71,27 @@ omp_wait::~omp_wait() {
         at_->constraints.remove(mine_);
 }
 
+omp_in_place::omp_in_place(omp_task *me) noexcept {
+    if (me->has(is_untied) || me != task_on_worker())
+        return;
+    mine_.task = me;
+    mine_.what = begins::descendants;
+    me->at->constraints.push(mine_);
+}
+
+omp_in_place::~omp_in_place() {
+    if (!mine_.task)
+        return;
+    thread_constraints &all = mine_.task->at->constraints;
+    if (!all.is_on_top(mine_)) {
+        ++all.waiting;
+        all.await_turn(mine_);
+        select_while_running();
+        --all.waiting;
+    }
+    all.remove(mine_);
+}
+
 omp_stack::omp_stack(thread_state *at) noexcept
     : at_(at), is_apart_(at->constraints.newest && !is_in_force(at->constraints, 0)) {
     FULT_ASSERT(is_here(at) && at->worker != thread_state::no_worker);
@@ -83,6 +104,7 @@ omp_stack::~omp_stack() {
     FULT_ASSERT(is_here(at_));
     --at_->constraints.stacks;
     at_->constraints.count_apart(is_apart_ ? -1 : 0);
+    at_->constraints.stack_ended();
     select(at_);
 }
 
@@ -104,7 +126,7 @@ descent walk(const omp_task *&at, const constraint &c) noexcept {
     for (unsigned i = 0; i < most; ++i, at = at->parent) {
         if (at == c.task)
             return descent::yes;
-        if (at->at == here && at->began != omp_task::unknown && !at->has(is_untied)) {
+        if (at->at == here && at->began != omp_task::unknown) {
             if (at->began >= c.number)
                 return descent::yes;
             if (at->began < c.task->began)
@@ -147,6 +169,9 @@ void thread_constraints::remove(constraint &c) noexcept {
         at = &(*at)->before;
     *at = c.before;
     count_apart(c.is_apart ? -1 : 0);
+}
+
+void thread_constraints::stack_ended() noexcept {
     for (constraint *each = newest; each; each = each->before)
         if (each->turn && is_on_top(*each))
             std::exchange(each->turn, nullptr)->grant();
@@ -165,42 +190,43 @@ void thread_constraints::count_yield(const constraint &c) noexcept {
     constexpr unsigned many = 1000;
     ++yields_;
     constraint *below = c.before;
-    while (below && (below->task->self != c.task->self || (below->yields && !below->turn)))
+    while (below && (below->task->self != c.task->self || (below->ends == until::turn && !below->turn)))
         below = below->before;
-    if (below && below->turn && yields_ - below->yields_seen >= many)
+    if (below && below->turn && yields_ - below->yields_seen >= many) {
+        below->is_let_go = true;
         std::exchange(below->turn, nullptr)->grant();
+    }
 }
 
 namespace {
 
-// True if the turn of c has come; false after a while. The system may refuse what the first wait with a limit
-// needs.
-bool waits_for_turn(constraint &c) noexcept {
+// Returns when the turn of c may have come, or after a while. The system may refuse what the first wait with
+// a limit needs.
+void wait_for_turn(constraint &c) noexcept {
     using namespace std::chrono_literals;
     static constexpr detail::waiting_for above{"OpenMP tasks begun above this one"};
-    bool came = false;
     try {
         const detail::wait_limits limits(detail::steady_clock::now() + 10ms);
         detail::waiter turn(limits);
         c.turn = &turn;
-        came = turn.wait_long(limits, above);
+        turn.wait_long(limits, above);
     } catch (const std::system_error &) {
         this_task::yield();
     }
     c.turn = nullptr;
-    return came;
 }
 
 } // namespace
 
 // Looks again after a while: a blocking call may have begun, which waits for this task; or one above may wait
-// for a lock, which a task that only yields will release.
+// for a lock, which a task that only yields will release. Between two waits of a task above the turn has not
+// come either.
 void thread_constraints::await_turn(constraint &c) noexcept {
     c.yields_seen = yields_;
-    const auto is_over = [&] { return !is_in_force(*this, 0) || is_on_top(c); };
-    for (bool goes_on = is_over(); !goes_on;) {
+    while (is_in_force(*this, 0) && !is_on_top(c) && !c.is_let_go &&
+           !(c.ends == until::turn && newest->ends == until::unlocked)) {
         select(c.task->at);
-        goes_on = waits_for_turn(c) || is_over() || (c.yields && newest->what == begins::nothing);
+        wait_for_turn(c);
     }
 }
 
@@ -264,14 +290,12 @@ bool may_begin(omp_task *f) noexcept {
 bool admits(const constraint &c, omp_task *f) noexcept {
     if (c.what == begins::nothing)
         return false;
-    if (f->has(is_untied))
-        return true;
     if (!descends_from_task_of(c, f))
         return false;
     if (!c.task->at->constraints.has_apart())
         return true;
     for (const constraint *each = c.before; each; each = each->before)
-        if (each->yields && each->task->self == c.task->self && !descends_from_task_of(*each, f))
+        if (each->ends == until::turn && each->task->self == c.task->self && !descends_from_task_of(*each, f))
             return false;
     return true;
 }

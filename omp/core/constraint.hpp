@@ -1,9 +1,9 @@
 // The task scheduling constraint (OpenMP 5.2, section 12.9): while a tied task is suspended in a taskwait, at
-// the end of a taskgroup, in a taskyield or where it generates a task, its thread begins no other tied task
-// than its descendants. Barriers do not constrain. A task that waits for a lock, in an ordered region, or for
-// a region that it has opened lets its thread begin nothing: these are no scheduling points.
+// the end of a taskgroup, in a taskyield or where it generates a task, its thread begins no other task than
+// its descendants, tied or not. Barriers do not constrain. A task that waits for a lock, in an ordered
+// region, or for a region that it has opened lets its thread begin nothing: these are no scheduling points.
 //
-// A task whose wait is over goes on when what has begun above it on its thread waits no more: as with the
+// A task whose wait is over goes on when what has begun above it on its thread has ended: as with the
 // compilers' libraries, which begin a task on the stack of the one that waits. So a program may hold a mutex
 // of the system, or use data of the thread, across any of these waits, if its descendants leave both alone.
 //
@@ -32,15 +32,19 @@ extern bool begins_in_blocking_calls; // set when the control variables are read
 
 enum class begins { anything, descendants, nothing }; // on the thread of a task that is suspended
 
+// What a wait ends by: what other tasks do, the waiting task's turn to go on, or the release of a lock.
+enum class until { done, turn, unlocked };
+
 struct constraint {
     omp_task *task = nullptr; // suspended, or with a region open
     begins what = begins::anything;
-    bool yields = false;   // it goes on by itself
+    until ends = until::done;
     bool is_apart = false; // its task does not descend from that of the one before
     std::uint64_t number = 0;
     constraint *before = nullptr;   // of the same thread
     detail::waiter *turn = nullptr; // its task's wait is over, but for those above it
     unsigned yields_seen = 0;       // those of the thread when that began
+    bool is_let_go = false;         // before its turn
 };
 
 // Of one thread, for that thread alone.
@@ -48,7 +52,7 @@ class thread_constraints {
   public:
     // What the tasks that start now begin with: the number of constraints so far, if each task that has been
     // admitted since one of these descends from its task. Not so while a task waits that has begun although
-    // it does not: undeferred by one that resumed, untied, or while another task was in a blocking call.
+    // it does not: undeferred by one that resumed, or while another task was in a blocking call.
     std::uint64_t stamp = 1;
     constraint *newest = nullptr;
     // Stacks on which OpenMP tasks run here, and those of them whose tasks wait for something of OpenMP's.
@@ -57,6 +61,7 @@ class thread_constraints {
 
     void push(constraint &c) noexcept;
     void remove(constraint &c) noexcept;
+    void stack_ended() noexcept; // one of `stacks`
     // True if no task that has begun above that of c, and descends from it, is suspended.
     bool is_on_top(const constraint &c) const noexcept;
     bool has_apart() const noexcept { return apart_ != 0; }
@@ -77,13 +82,26 @@ class thread_constraints {
 // where no OpenMP task runs.
 class omp_wait {
   public:
-    explicit omp_wait(begins what, bool yields = false) noexcept;
+    explicit omp_wait(begins what, until ends = until::done) noexcept;
     ~omp_wait();
     omp_wait(const omp_wait &) = delete;
     omp_wait &operator=(const omp_wait &) = delete;
 
   private:
     thread_state *at_ = nullptr;
+    constraint mine_;
+};
+
+// While it lives, an untied child runs in place of `me`. It does not constrain what begins while it waits,
+// but `me` does, if it is tied: it is suspended too, and goes on as after a wait.
+class omp_in_place {
+  public:
+    explicit omp_in_place(omp_task *me) noexcept;
+    ~omp_in_place();
+    omp_in_place(const omp_in_place &) = delete;
+    omp_in_place &operator=(const omp_in_place &) = delete;
+
+  private:
     constraint mine_;
 };
 

@@ -105,7 +105,7 @@ bool wait_for(simple_lock *l, bool was_woken) {
     }
     b.lock.unlock();
     static constexpr detail::waiting_for what{"OpenMP lock"};
-    const omp_wait here(begins::nothing);
+    const omp_wait here(begins::nothing, until::unlocked);
     await(me.release, what);
     return true;
 }

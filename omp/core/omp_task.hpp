@@ -53,7 +53,7 @@ enum omp_task_flags : std::uint32_t {
     generates_slowly = 4,       // its tasks are undeferred (no team, or a final task), or may be cancelled
     is_placeholder = 8,         // for the next task of a queue (task_queue.hpp)
     owns_objects = 16,          // its body destroys them: it runs even if it is cancelled
-    is_untied = 32,             // it stays on its thread, but does not constrain what starts there
+    is_untied = 32,             // it stays on its thread, but does not constrain what begins there
     leaves_slot = 64,           // it does not begin yet, but goes to the queue of its team
     first_front_flag = 0x10000, // this and the bits above are the front end's
 };
@@ -148,9 +148,7 @@ struct omp_task {
     }
     void start(team_member *m, thread_state *thread) noexcept { start(m, thread, thread->constraints.stamp); }
     // In place of its parent, whatever its thread admits.
-    void start_undeferred(const omp_task *me) noexcept {
-        start(me->self, me->at, me->has(is_untied) ? unknown : me->began);
-    }
+    void start_undeferred(const omp_task *me) noexcept { start(me->self, me->at, me->began); }
     bool is_here_or_implicit(const thread_state *thread) const noexcept {
         return has(is_implicit) || is_here(thread);
     }

@@ -6,6 +6,7 @@
 // team. While the queue has a task, there is a placeholder. Usually there is one for each; where slots are
 // few, one is submitted again until the queue is empty. So a task with a priority is never later than its
 // placeholder, and the tasks without one never wait for more than the queue.
+// tests/model/task_queue.pml.
 #pragma once
 
 #include <atomic>

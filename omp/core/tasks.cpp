@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/service.hpp>
@@ -76,6 +77,12 @@ FULT_ALWAYS_INLINE void run_child(omp_task *f, const omp_task *me) {
     me->at->blocks.give(f->block, f);
 }
 
+FULT_NOINLINE void run_untied_child(worker_hot *w, task *t, omp_task *me) {
+    const omp_in_place here(me);
+    run_above<slot_after::free> run(w, t);
+    run_child(stored_omp_task(t), me);
+}
+
 // The member of f's team on this worker.
 team_member *member_here(const omp_task *f) noexcept {
     return f->parent->in()->member_on(detail::deciding_worker());
@@ -102,7 +109,7 @@ FULT_RACY_READ task *newest_child(worker_hot *w, omp_task *me) noexcept {
 }
 
 bool is_yielding(const thread_state *at) noexcept {
-    return at->constraints.newest && at->constraints.newest->yields;
+    return at->constraints.newest && at->constraints.newest->ends == until::turn;
 }
 
 // Children of the task that yields on this thread, on a stack on which another task has just ended: so the
@@ -285,8 +292,13 @@ void run_own_children(omp_task *me, begins what) {
             continue;
         }
         me->newest_child = detail::storage_as<stored_task>(*t).older;
+        omp_task *const f = stored_omp_task(t);
+        if (f->has(is_untied)) [[unlikely]] {
+            run_untied_child(w, t, me);
+            continue;
+        }
         run_above<slot_after::free> run(w, t);
-        run_child(stored_omp_task(t), me);
+        run_child(f, me);
     }
 }
 
@@ -295,6 +307,9 @@ void run_undeferred(omp_task *me, omp_task *f) {
         const omp_above here(slot_above(), f);
         return run_body_undeferred(f, me);
     }
+    std::optional<omp_in_place> here;
+    if (f->has(is_untied))
+        here.emplace(me);
     set_current_task(f);
     run_body_undeferred(f, me);
     set_current_task(me);
@@ -309,6 +324,7 @@ void run_plain_slowly(omp_task *me, void (*function)(void *), void *data, std::u
 
 void begin_undeferred(omp_task *me, omp_task *f) noexcept {
     FULT_ASSERT(f->parent == me, "the parent runs it");
+    f->flags &= ~is_untied; // as there is no omp_in_place
     f->start_undeferred(me);
     set_current_task(f);
 }
@@ -320,7 +336,7 @@ void end_undeferred(omp_task *me, omp_task *f) noexcept {
 
 // It is here once in a word of slots: often enough to look how many there are. Very many of them need memory,
 // and it helps no other thread that there are more: as libgomp does with fewer, the generator runs this one,
-// if it may begin here: an untied generator runs where its children may not.
+// if it may begin here: not where the generator went on below another task.
 void submit_generated_slowly(omp_task *f) {
     omp_task *const me = f->parent;
     if (!submit_if_free(f, me->newest_child, detail::if_many::refuse)) {

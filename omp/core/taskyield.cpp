@@ -16,7 +16,7 @@ void taskyield(omp_task *me) {
     }
     if (!task_on_worker())
         return;
-    const omp_wait here(begins::descendants, true);
+    const omp_wait here(begins::descendants, until::turn);
     this_task::yield();
 }
 
@@ -28,7 +28,7 @@ bool has_many_children(const omp_task *me) noexcept {
     const std::uint32_t most = std::max(many, for_each_thread * me->in()->size);
     const constraint *const newest = me->at->constraints.newest;
     return bodies_in(me->innermost->outstanding()) >
-           most * (newest && newest->yields ? times_below_another : 1);
+           most * (newest && newest->ends == until::turn ? times_below_another : 1);
 }
 
 } // namespace fult::omp

@@ -6,7 +6,8 @@
 // THREADS: so many threads run programs at the same time, each with teams of its own.
 // What is checked: each task runs once; taskwait returns after the bodies of all children, taskgroup and
 // barriers after all descendants; tasks with dependences run in an order that these allow; a tied task stays
-// on its thread, with that thread's threadprivate data, which no other task changes while it yields; a
+// on its thread, with that thread's threadprivate data, which no other task changes while it yields; a tied
+// task begins only on a thread whose last one it descends from, so a mutex may be held across waits; a
 // cancelled taskgroup ends, and so does a region, also where its members wait in a barrier; what depends on a
 // detached task comes after its event, and all memory orders all tasks; reductions have the right sum;
 // members of a team may spin for each other.
@@ -18,10 +19,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <memory>
+#include <mutex>
 #include <omp.h>
+#include <optional>
 #include <sched.h>
 #include <thread>
 #include <vector>
+
+#include "random_checks.hpp"
 
 extern "C" void GOMP_task(void (*function)(void *), void *data, void (*copy)(void *, void *), long size,
                           long align, bool deferred, unsigned flags, void **depend, int priority,
@@ -34,33 +40,16 @@ int mine = -1; // the number of the thread in the outermost team
 int writer = 0; // the task that uses the thread's data
 #pragma omp threadprivate(writer)
 
-std::atomic<long> failures{0}, tasks_run{0};
-
-void expect(bool right, const char *what, std::uint64_t seed) {
-    if (right)
-        return;
-    if (failures.fetch_add(1) < 10)
-        std::fprintf(stderr, "seed %llu: %s\n", static_cast<unsigned long long>(seed), what);
-}
-
-struct draw {
-    std::uint64_t state;
-    std::uint64_t next() {
-        std::uint64_t z = state += 0x9e3779b97f4a7c15u;
-        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-        return z ^ z >> 31;
-    }
-    unsigned below(unsigned n) { return static_cast<unsigned>(next() % n); }
-    bool one_in(unsigned n) { return below(n) == 0; }
-};
+std::atomic<long> tasks_run{0};
 
 struct program {
     std::uint64_t seed;
-    bool nested; // threads of nested teams share threadprivate data
+    bool nested;       // threads of nested teams share threadprivate data
+    std::mutex &mutex; // of tasks that hold it while they wait
 };
 
-void node(const program &p, std::uint64_t seed, unsigned depth, std::atomic<long> *count);
+void node(const program &p, std::uint64_t seed, unsigned depth, std::atomic<long> *count,
+          const constraining *me);
 
 // Checks that a task is on the thread where it began.
 class stays {
@@ -82,7 +71,8 @@ class stays {
 // The number of tasks that node() with this seed runs in all, itself included, by the same draws.
 long size_of(std::uint64_t seed, unsigned depth);
 
-void children(const program &p, draw d, unsigned depth, std::atomic<long> &bodies, std::atomic<long> &all) {
+void children(const program &p, draw d, unsigned depth, std::atomic<long> &bodies, std::atomic<long> &all,
+              const constraining *me) {
     const unsigned n = 1 + d.below(4);
     for (unsigned i = 0; i < n; ++i) {
         const std::uint64_t s = d.next();
@@ -92,28 +82,32 @@ void children(const program &p, draw d, unsigned depth, std::atomic<long> &bodie
         const program *const q = &p;
         switch (how) {
         case 0:
-#pragma omp task firstprivate(s, depth, to, b, q) if (s % 3 != 0)
+#pragma omp task firstprivate(s, depth, to, b, q, me) if (s % 3 != 0)
         {
-            node(*q, s, depth - 1, to);
+            const constraining here(q->seed, me, s % 3 != 0 ? constraining::tied : constraining::at_once);
+            node(*q, s, depth - 1, to, &here);
             ++*b;
         } break;
         case 1:
-#pragma omp task firstprivate(s, depth, to, b, q) final(s % 5 == 0) mergeable
+#pragma omp task firstprivate(s, depth, to, b, q, me) final(s % 5 == 0) mergeable
         {
-            node(*q, s, depth - 1, to);
+            const constraining here(q->seed, me, constraining::tied);
+            node(*q, s, depth - 1, to, &here);
             ++*b;
         } break;
         case 2:
-#pragma omp task firstprivate(s, depth, to, b, q) priority(static_cast <int>(s % 7)) untied
+#pragma omp task firstprivate(s, depth, to, b, q, me) priority(static_cast <int>(s % 7)) untied
         {
-            node(*q, s, depth - 1, to);
+            const constraining here(q->seed, me, constraining::free);
+            node(*q, s, depth - 1, to, &here);
             ++*b;
         } break;
         default:
-#pragma omp task firstprivate(s, depth, to, b, q)
+#pragma omp task firstprivate(s, depth, to, b, q, me)
         {
-            const stays here(*q);
-            node(*q, s, depth - 1, to);
+            const constraining here(q->seed, me, constraining::tied);
+            const stays stay(*q);
+            node(*q, s, depth - 1, to, &here);
             ++*b;
         }
         }
@@ -131,14 +125,15 @@ long size_of_children(draw d, unsigned depth) {
     return total;
 }
 
-void with_taskwait(const program &p, draw d, unsigned depth, std::atomic<long> *count) {
+void with_taskwait(const program &p, draw d, unsigned depth, std::atomic<long> *count,
+                   const constraining *me) {
     std::atomic<long> bodies{0}, all{0};
     draw look = d;
     const long n = 1 + look.below(4);
     // the descendants that are left after the taskwait still use these
 #pragma omp taskgroup
     {
-        children(p, d, depth, bodies, all);
+        children(p, d, depth, bodies, all, me);
 #pragma omp taskwait
         expect(bodies == n, "taskwait returned before its children", p.seed);
     }
@@ -395,16 +390,71 @@ void with_single_producer(const program &p, draw d) {
     expect(ended_below == expected_below, "tasks of the tasks of a single producer", p.seed);
 }
 
-constexpr unsigned kinds = 12;
+// A tied task that holds a mutex of the system while it waits for its children, which do not ask for it.
+void with_mutex(const program &p, draw d, const constraining *me) {
+    if (omp_in_final())
+        return;
+    const unsigned n = d.below(6), how = d.below(5);
+    const program *const q = &p;
+#pragma omp taskgroup
+#pragma omp task firstprivate(n, how, q, me)
+    {
+        const constraining here(q->seed, me, constraining::tied);
+        const std::lock_guard hold(q->mutex);
+        std::atomic<unsigned> ended{0};
+        [[maybe_unused]] int x = 0;
+        switch (how) {
+        case 0:
+            for (unsigned i = 0; i < n; ++i) {
+#pragma omp task shared(ended)
+                ++ended;
+            }
+#pragma omp taskwait
+            break;
+        case 1:
+#pragma omp taskgroup
+            for (unsigned i = 0; i < n; ++i) {
+#pragma omp task shared(ended)
+                {
+#pragma omp taskyield
+                    ++ended;
+                }
+            }
+            break;
+        case 2:
+#pragma omp taskloop grainsize(1) shared(ended)
+            for (unsigned i = 0; i < n; ++i)
+                ++ended;
+            break;
+        case 3:
+            for (unsigned i = 0; i < n; ++i) {
+#pragma omp taskyield
+                ++ended;
+            }
+            break;
+        default:
+            for (unsigned i = 0; i < n; ++i) {
+#pragma omp task shared(ended) depend(inout : x)
+                ++ended;
+            }
+#pragma omp task depend(in : x) if (0)
+            {}
+        }
+        expect(ended == n, "children of a task that holds a mutex", q->seed);
+    }
+}
 
-void node(const program &p, std::uint64_t seed, unsigned depth, std::atomic<long> *count) {
+constexpr unsigned kinds = 13;
+
+void node(const program &p, std::uint64_t seed, unsigned depth, std::atomic<long> *count,
+          const constraining *me) {
     ++tasks_run;
     draw d{seed};
     const unsigned kind = depth == 0 ? kinds : d.below(kinds);
     switch (kind) {
     case 0:
     case 1:
-        with_taskwait(p, d, depth, count);
+        with_taskwait(p, d, depth, count, me);
         break;
     case 2:
         with_dependences(p, d);
@@ -436,6 +486,9 @@ void node(const program &p, std::uint64_t seed, unsigned depth, std::atomic<long
     case 10:
         with_single_producer(p, d);
         break;
+    case 11:
+        with_mutex(p, d, me);
+        break;
     default:
         with_yields(p, d);
     }
@@ -450,12 +503,16 @@ long size_of(std::uint64_t seed, unsigned depth) {
 
 void run(std::uint64_t seed) {
     draw d{seed};
-    const program p{seed, d.one_in(2)};
+    std::mutex mutex;
+    const program p{seed, d.one_in(2), mutex};
     omp_set_max_active_levels(p.nested ? 3 : 1);
     const unsigned depth = 2 + d.below(5);
     const int threads = static_cast<int>(1 + d.below(d.one_in(8) ? 8 : 3));
     std::atomic<long> count{0};
     std::atomic<int> arrived{0};
+    const unsigned ahead = d.one_in(4) ? d.below(40) : 0;
+    std::atomic<long> iterations{0};
+    const auto implicit = std::make_unique<std::optional<constraining>[]>(threads);
     const bool spins = d.one_in(4);
     long expected = 0;
     const std::uint64_t root = d.next();
@@ -469,14 +526,26 @@ void run(std::uint64_t seed) {
         for (++arrived; spins && arrived < omp_get_num_threads();)
             sched_yield();
 #pragma omp barrier
+        for (unsigned i = 0; i < ahead; ++i) {
+#pragma omp for schedule(dynamic) nowait
+            for (int each = 0; each < 3; ++each)
+                ++iterations;
+        }
 #pragma omp single nowait
         { expected = size_of(root, depth) * omp_get_num_threads(); }
         const std::uint64_t own = root;
         const program *const q = &p;
         std::atomic<long> *const to = &count;
-#pragma omp task firstprivate(own, depth, q, to)
-        node(*q, own, depth, to);
+        constraining &self = implicit[mine].emplace(p.seed, nullptr, constraining::implicit);
+        const constraining *const me = &self;
+#pragma omp task firstprivate(own, depth, q, to, me)
+        {
+            const constraining here(q->seed, me, constraining::tied);
+            node(*q, own, depth, to, &here);
+        }
+        self.leave();
     }
+    expect(iterations == 3L * ahead, "loops without a barrier", seed);
     expect(count == expected, "not every task ran once", seed);
 }
 

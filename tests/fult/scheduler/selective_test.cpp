@@ -119,6 +119,7 @@ TEST_F(selective, what_may_start_later_is_found_by_a_worker_that_sleeps) {
     });
     await(one.left);
     later.join();
+    EXPECT_TRUE(one.left.try_wait());
 }
 
 TEST_F(selective, tasks_that_have_started_resume) {
@@ -133,11 +134,12 @@ TEST_F(selective, tasks_that_have_started_resume) {
         go.wait();
         done.count_down();
     });
-    started.wait();
+    await(started);
     go.set();
     await(done);
-    waiting.join();
+    EXPECT_FALSE(one.left.try_wait());
     allowed = restricted::anywhere;
+    waiting.join();
     one.left.wait();
 }
 
