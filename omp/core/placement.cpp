@@ -1,6 +1,7 @@
 #include "placement.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 
 #include <fult/detail/assertion.hpp>
@@ -10,6 +11,8 @@
 
 namespace fult::omp {
 namespace {
+
+constinit std::atomic<std::uint64_t> placements{0}; // that have been chosen
 
 // Where members may open regions of their own, the workers that are left are between them.
 unsigned distance_of_members(const team &t, unsigned workers) noexcept {
@@ -51,8 +54,12 @@ thread_state *chosen_worker(const team &t, const placement_input &by, unsigned i
 } // namespace
 
 void assign_threads(team &t, thread_state *caller, unsigned workers) {
-    placement_input now{caller, workers, distance_of_members(t, workers), t.avoids_worker_0,
-                        t.holds_workers ? changes_of_holders() : 0};
+    placement_input now{caller,
+                        workers,
+                        distance_of_members(t, workers),
+                        t.avoids_worker_0,
+                        t.holds_workers ? changes_of_holders() : 0,
+                        t.holds_workers ? t.creator->in()->placement : 0};
     if (t.placed_by == now) [[likely]]
         return;
     FULT_ASSERT(t.size == 1 || workers != 0);
@@ -68,6 +75,7 @@ void assign_threads(team &t, thread_state *caller, unsigned workers) {
             t.members[i].at = chosen_worker(t, now, i);
     }
     t.placed_by = now;
+    t.placement = placements.fetch_add(1, std::memory_order_relaxed) + 1;
     if (t.workers != workers) {
         t.on_worker = std::make_unique<team_member *[]>(workers);
         t.workers = workers;

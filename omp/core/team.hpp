@@ -52,7 +52,8 @@ struct placement_input {
     const thread_state *caller = nullptr; // null: no choice has been made
     unsigned workers = 0, stride = 0;
     bool avoids_worker_0 = false;
-    unsigned changes = 0; // of holders; 0: the caller holds no workers
+    unsigned changes = 0;     // of holders; 0: the caller holds no workers
+    std::uint64_t around = 0; // the placement of the team around this one, whose workers it leaves alone
     bool operator==(const placement_input &) const = default;
 };
 
@@ -98,6 +99,7 @@ struct team {
     omp_task *before = nullptr;                 // the caller's task
     constraint on_before{};                     // while the region is open, if it is nested
     placement_input placed_by;
+    std::uint64_t placement = 0;              // another number for each choice, of all teams
     std::atomic<unsigned> reductions_left{0}; // members that have left a construct with task reductions
 
     team_member *member_on(unsigned worker) const noexcept {

@@ -394,7 +394,7 @@ void with_single_producer(const program &p, draw d) {
 void with_mutex(const program &p, draw d, const constraining *me) {
     if (omp_in_final())
         return;
-    const unsigned n = d.below(6), how = d.below(5);
+    const unsigned n = d.below(6), how = d.below(p.nested ? 6 : 5);
     const program *const q = &p;
 #pragma omp taskgroup
 #pragma omp task firstprivate(n, how, q, me)
@@ -432,13 +432,21 @@ void with_mutex(const program &p, draw d, const constraining *me) {
                 ++ended;
             }
             break;
-        default:
+        case 4:
             for (unsigned i = 0; i < n; ++i) {
 #pragma omp task shared(ended) depend(inout : x)
                 ++ended;
             }
 #pragma omp task depend(in : x) if (0)
             {}
+            break;
+        default:
+#pragma omp parallel num_threads(2) shared(ended)
+        {
+#pragma omp for
+            for (unsigned i = 0; i < n; ++i)
+                ++ended;
+        }
         }
         expect(ended == n, "children of a task that holds a mutex", q->seed);
     }
