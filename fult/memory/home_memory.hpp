@@ -31,7 +31,7 @@ inline constexpr std::uint32_t half_slots = max_slots / 2;
 inline constexpr std::uint32_t half_words = half_slots / 64;
 
 // Number of words in each half of a home for max_tasks tasks.
-inline constexpr std::size_t slots_in_word = std::popcount(usable_slots);
+inline constexpr std::uint32_t slots_in_word = std::popcount(usable_slots);
 constexpr std::size_t words_for(std::size_t max_tasks) noexcept {
     return (max_tasks + slots_in_word - 1) / slots_in_word;
 }

@@ -73,7 +73,7 @@ task *slot_allocator::take() noexcept {
 bool slot_allocator::has_free(std::uint32_t count) noexcept {
     auto free = static_cast<std::uint32_t>(run_->end - run_->next);
     if (used_ < bound_) // all but the last are whole
-        free += (bound_ - used_ - 1) * static_cast<std::uint32_t>(slots_in_word) +
+        free += (bound_ - used_ - 1) * slots_in_word +
                 static_cast<std::uint32_t>(std::popcount(slots_of(first_ + bound_ - 1)));
     if (free < count)
         drain();

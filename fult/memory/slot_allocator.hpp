@@ -34,9 +34,7 @@ class slot_allocator {
     task *take_of_first_quarter() noexcept;
     // True if that many slots are free, or can be. has_spare: some more than a few.
     bool has_free(std::uint32_t count) noexcept;
-    bool has_spare() noexcept {
-        return has_free(std::min(limit_ * static_cast<std::uint32_t>(slots_in_word) / 4, few_slots));
-    }
+    bool has_spare() noexcept { return has_free(std::min(limit_ * slots_in_word / 4, few_slots)); }
 
     // Frees a slot of this range. Returns true if the run has moved to another word.
     bool release(std::uint32_t slot) noexcept;
