@@ -184,7 +184,7 @@ task *idling::look_for_startable(worker &here) noexcept {
         if (!here.passed_over)
             break;
     }
-    return here.sources.steal_stalled(here);
+    return here.sources.get<hidden_tasks>().take_stalled(here);
 }
 
 task *idling::search_selectively(worker &here) noexcept {

@@ -150,8 +150,8 @@ bool hidden_tasks::reveal_asked(worker &here) noexcept {
 // Tasks hidden by a worker that has made no decision since this worker's last check: its private tasks, and
 // those of the sources that are stolen from where there is no progress. A worker that makes decisions takes
 // them itself.
-task *hidden_tasks::take_fair(worker &here) noexcept {
-    if (!here.team.may_steal() || ++turns_ % turns_per_hidden_check != 0)
+task *hidden_tasks::take_stalled(worker &here) noexcept {
+    if (!here.team.may_steal())
         return nullptr;
     worker &victim = other_worker(here, victim_);
     const bool still = victim.decisions.count() == decisions_;
@@ -161,6 +161,10 @@ task *hidden_tasks::take_fair(worker &here) noexcept {
         if (std::uint32_t first = 0; task *t = steal_from_slot(here, victim, first))
             return t;
     return here.sources.steal_stalled(here);
+}
+
+task *hidden_tasks::take_fair(worker &here) noexcept {
+    return ++turns_ % turns_per_hidden_check == 0 ? take_stalled(here) : nullptr;
 }
 
 } // namespace fult::detail

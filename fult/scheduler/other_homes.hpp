@@ -40,7 +40,8 @@ class tasks_of_others : public other_source {
 class hidden_tasks : public other_source {
   public:
     static bool reveal(worker &here) noexcept;
-    task *take_fair(worker &here) noexcept;
+    task *take_stalled(worker &here) noexcept; // looks at one worker a call, in turn
+    task *take_fair(worker &here) noexcept;    // the same at some calls
     static bool may_have_elsewhere(worker &here, bool soon_too) noexcept;
 
     // In a crowd, by a worker that falls asleep, with a fence between the two: sets work_requested wherever

@@ -18,8 +18,7 @@ class restricted {
   public:
     static constexpr unsigned anywhere = ~0u;
     restricted(std::atomic<unsigned> &allowed, std::ptrdiff_t tasks) : left(tasks), allowed_(allowed) {}
-    void submit() {
-        detail::task *const t = detail::take_slot_slow();
+    void submit(detail::task *t = detail::take_slot_slow()) {
         t->ops = &ops;
         ::new (static_cast<void *>(t->storage)) restricted *(this);
         detail::make_ready_slow(t);
@@ -120,6 +119,35 @@ TEST_F(selective, what_may_start_later_is_found_by_a_worker_that_sleeps) {
     await(one.left);
     later.join();
     EXPECT_TRUE(one.left.try_wait());
+}
+
+// Others are public there all the time, which the worker passes over.
+TEST_F(selective, what_a_worker_hides_that_decides_nothing_is_found) {
+    runtime r(with(2));
+    constexpr int others = 20, mine = 3;
+    std::atomic<unsigned> here{0};
+    allowed = 7;
+    restricted other(allowed, others), own(here, mine);
+    latch begun(1);
+    std::atomic<bool> are_others_there{false};
+    auto hides = spawn_pinned(1, [&] {
+        begun.count_down();
+        while (!are_others_there) {
+        }
+        for (int i = 0; i < mine; ++i)
+            own.submit();
+        while (!own.left.try_wait()) {
+        }
+    });
+    begun.wait();
+    for (int i = 0; i < others; ++i)
+        other.submit(detail::take_slot_with({.worker = 1}));
+    are_others_there = true;
+    await(own.left);
+    EXPECT_EQ(own.elsewhere, 0);
+    allowed = restricted::anywhere;
+    hides.join();
+    other.left.wait();
 }
 
 TEST_F(selective, tasks_that_have_started_resume) {
