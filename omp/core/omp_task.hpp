@@ -126,7 +126,7 @@ struct omp_task {
     child_mark newest_child;
     attachments *more = nullptr;
     const icv_set *own_icvs = nullptr; // null: those of the parent
-    // Of a tied task: the stamp of its thread when it started. Before the start: the constraint of the thread
+    // The stamp of its thread when it started. Before the start: the constraint of the thread
     // `at` for which the ancestors were searched, up to `reached`.
     std::uint64_t began = unknown;
     static constexpr std::uint64_t unknown = 0;
@@ -147,8 +147,12 @@ struct omp_task {
         began = began_with;
     }
     void start(team_member *m, thread_state *thread) noexcept { start(m, thread, thread->constraints.stamp); }
-    // In place of its parent, whatever its thread admits.
-    void start_undeferred(const omp_task *me) noexcept { start(me->self, me->at, me->began); }
+    // In place of its parent, whatever its thread admits. Its waits constrain what begins there, as those of
+    // the parent do: so it is tied.
+    void start_undeferred(const omp_task *me) noexcept {
+        flags &= ~std::uint32_t{is_untied};
+        start(me->self, me->at, me->began);
+    }
     bool is_here_or_implicit(const thread_state *thread) const noexcept {
         return has(is_implicit) || is_here(thread);
     }

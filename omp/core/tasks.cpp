@@ -3,7 +3,6 @@
 #include <bit>
 #include <cstdlib>
 #include <exception>
-#include <optional>
 
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/service.hpp>
@@ -307,9 +306,6 @@ void run_undeferred(omp_task *me, omp_task *f) {
         const omp_above here(slot_above(), f);
         return run_body_undeferred(f, me);
     }
-    std::optional<omp_in_place> here;
-    if (f->has(is_untied))
-        here.emplace(me);
     set_current_task(f);
     run_body_undeferred(f, me);
     set_current_task(me);
@@ -324,7 +320,6 @@ void run_plain_slowly(omp_task *me, void (*function)(void *), void *data, std::u
 
 void begin_undeferred(omp_task *me, omp_task *f) noexcept {
     FULT_ASSERT(f->parent == me, "the parent runs it");
-    f->flags &= ~is_untied; // as there is no omp_in_place
     f->start_undeferred(me);
     set_current_task(f);
 }

@@ -1,6 +1,6 @@
-// While a tied task waits, its thread begins none but its descendants, and the task goes on when these wait
-// no more. So a mutex of the system may be held across any wait of OpenMP's, and data of the thread stay: a
-// task that finds the mutex locked by its own thread has begun, or gone on, in the wrong place. again with:
+// While a tied task waits, its thread begins none but its descendants, and the task goes on when these
+// have ended. So a mutex of the system may be held across any wait of OpenMP's, and data of the thread stay:
+// a task that finds the mutex locked by its own thread has begun, or gone on, in the wrong place. again with:
 // FULT_MAX_TASKS=256 libraries: -pthread
 #define _GNU_SOURCE
 #include <errno.h>
@@ -78,6 +78,11 @@ static void in_undeferred_task(void) {
     in_taskwait();
 }
 
+static void in_untied_task(void) {
+#pragma omp task untied if (0)
+    in_taskwait();
+}
+
 static void in_dependence(void) {
     int x = 0;
 #pragma omp task depend(out : x) shared(x)
@@ -106,60 +111,58 @@ static void in_region(void) {
     work();
 }
 
-static void (*const waits[])(void) = {in_taskwait,   in_taskgroup,       in_taskloop,   in_taskyield,
-                                      in_generation, in_undeferred_task, in_dependence, in_lock,
-                                      in_critical,   in_region};
+static void (*const waits[])(void) = {in_taskwait,   in_taskgroup,       in_taskloop,    in_taskyield,
+                                      in_generation, in_undeferred_task, in_untied_task, in_dependence,
+                                      in_lock,       in_critical,        in_region};
 enum { kinds = sizeof waits / sizeof *waits };
 
-static void hold_across(int kind) {
+// One thread of a team generates siblings, each by a call.
+static void generate_siblings(void (*one)(int i, int kind), int kind, int runs) {
     for (int round = 0; round < rounds; round++) {
         ran = 0;
 #pragma omp parallel
 #pragma omp single
-        for (int i = 0; i < siblings; i++) {
+        for (int i = 0; i < siblings; i++)
+            one(i, kind);
+        CHECK(ran == runs * siblings);
+    }
+}
+
+static void hold_across(int i, int kind) {
+#pragma omp task firstprivate(kind)
+    {
+        hold();
+        waits[kind]();
+        let_go();
+    }
+    if (i % 3 == 0) {
 #pragma omp task
-            {
-                hold();
-                waits[kind]();
-                let_go();
-            }
-            if (i % 3 == 0) {
-#pragma omp task
-                {
-                    in_lock();
-                    in_critical();
-                }
-            }
+        {
+            in_lock();
+            in_critical();
         }
-        CHECK(ran == siblings);
     }
 }
 
 // A grandchild holds the mutex in a wait, which the taskwait above does not wait for: the task that goes on
 // then wants the mutex.
-static void go_on_above(void) {
-    for (int round = 0; round < rounds; round++) {
-        ran = 0;
-#pragma omp parallel
-#pragma omp single
-        for (int i = 0; i < siblings; i++) {
+static void go_on_above(int i, int kind) {
+    (void)i;
+    (void)kind;
+#pragma omp task
+    {
+#pragma omp task
+        {
 #pragma omp task
             {
-#pragma omp task
-                {
-#pragma omp task
-                    {
-                        hold();
-                        in_taskwait();
-                        let_go();
-                    }
-                }
-#pragma omp taskwait
                 hold();
+                in_taskwait();
                 let_go();
             }
         }
-        CHECK(ran == 2 * siblings);
+#pragma omp taskwait
+        hold();
+        let_go();
     }
 }
 
@@ -170,7 +173,7 @@ int main(void) {
     pthread_mutex_init(&mutex, &attributes);
     omp_init_lock(&lock);
     for (int kind = 0; kind < kinds; kind++)
-        hold_across(kind);
-    go_on_above();
+        generate_siblings(hold_across, kind, 1);
+    generate_siblings(go_on_above, 0, 2);
     return 0;
 }
