@@ -26,6 +26,7 @@
 #include "deadlock.hpp"
 #include "fult/base/asymmetric_fence.hpp"
 #include "fult/base/check.hpp"
+#include "fult/base/kernel_thread.hpp"
 #include "fult/base/option_table.hpp"
 #include "fult/base/start_affinity.hpp"
 #include "fult/inspection/debugger.hpp"
@@ -100,7 +101,7 @@ class engine {
     static stack_settings stack_settings_of(const options &opts);
     std::vector<std::vector<unsigned>> neighbours_of(unsigned worker, unsigned workers, unsigned most) const;
     void create_homes();
-    std::thread thread_of(unsigned index);
+    kernel_thread thread_of(unsigned index);
     bool may_grow() const noexcept;
     bool needs_hints(unsigned workers) const noexcept;
     void add_worker();
@@ -119,11 +120,10 @@ class engine {
 
     topology machine_;
     worker_team team_;
-    std::vector<std::thread> threads_;
+    std::vector<kernel_thread> threads_;
     blocking_pool pool_;
     runtime_user *user_ = nullptr; // at the end
     task *main_ = nullptr;
-    stack main_stack_;
     bool bound_ = false;
     fault_reports fault_reports_;
     signal_stack signal_stack_; // for the thread of the main task
@@ -216,7 +216,7 @@ void engine::create_homes() {
         team_.homes[i] = worker::create(team_, i);
     for (unsigned i = 0; i < team_.count(); ++i) {
         team_.homes[i]->set_neighbours(neighbours_of(i, team_.count(), neighbours::max_neighbours));
-        if (!team_.homes[i]->open_stacks(i == 0))
+        if (!team_.homes[i]->open_stacks())
             throw_shortage("no memory for the first stacks; lower FULT_STACK_SIZE or FULT_WORKERS", ENOMEM);
     }
 }
@@ -228,7 +228,7 @@ void engine::become_main() {
     first.enter_thread();
     main_ = first.slots.take_own();
     main_->pinned = true;
-    first.adopt_main(main_, &main_stack_);
+    first.adopt_main(main_);
 }
 
 void engine::start_threads() {
@@ -251,9 +251,9 @@ void engine::start_threads() {
         bound_ = machine_.bind(0, team_.count());
 }
 
-// It begins when the worker is counted.
-std::thread engine::thread_of(unsigned index) {
-    return std::thread([this, index] {
+// It begins when the worker is counted. Pinned tasks run on its stack.
+kernel_thread engine::thread_of(unsigned index) {
+    return kernel_thread(team_.stacks.ordinary_size(), team_.stacks.guard_size(), [this, index] {
         team_.await_count(index + 1);
         if (team_.opts.bind == bind_mode::on)
             machine_.bind(index, team_.count());
@@ -294,7 +294,7 @@ void engine::add_worker() {
     team_.homes[index] = &added;
     try {
         added.set_neighbours(neighbours_of(index, index + 1, neighbours::max_neighbours));
-        if (!added.open_stacks(false))
+        if (!added.open_stacks())
             throw_shortage("no memory for the stacks of one more worker", ENOMEM);
         threads_.reserve(threads_.size() + 1);
         threads_.push_back(thread_of(index));
@@ -329,7 +329,7 @@ void engine::end_threads() noexcept {
     for (unsigned i = 0; i < team_.count(); ++i)
         if (team_.homes[i])
             team_.wake(i);
-    for (std::thread &each : threads_)
+    for (kernel_thread &each : threads_)
         each.join();
     threads_.clear();
     {

@@ -30,23 +30,28 @@ std::byte *colored_top(const stack *s) noexcept {
 } // namespace
 
 // Runs the tasks that start on a stack, one after the other. Switches to a task that has a context, or to the
-// scheduler context; then the stack is idle until a task starts on it.
+// scheduler context; then the stack is idle. Returns when a task is to start on it, possibly by another
+// worker.
+worker *worker::run_incoming() noexcept {
+    worker *w = this;
+    *w->exceptions_ = {nullptr, 0};
+    task *next = std::exchange(w->incoming_, nullptr);
+    FULT_ASSERT(next, "a stack is entered to start a task");
+    do {
+        run_task(next);
+        w = static_cast<worker *>(current_worker());
+        w->current_stack_->pinned = false;
+        next = w->pick(false);
+    } while (next && !next->context && w->fits_here(next));
+    stack *mine = w->current_stack_;
+    return next ? w->resume(next, switch_word::of_idle(mine))
+                : w->switch_to_scheduler(switch_word::of_idle(mine));
+}
+
 void worker::stack_main(jump_result in) noexcept {
     worker *w = finish_switch(in, nullptr);
-    for (;;) {
-        *w->exceptions_ = {nullptr, 0};
-        task *next = std::exchange(w->incoming_, nullptr);
-        FULT_ASSERT(next, "a stack is entered to start a task");
-        do {
-            run_task(next);
-            w = static_cast<worker *>(current_worker());
-            w->current_stack_->pinned = false;
-            next = w->pick(false);
-        } while (next && !next->context && w->fits_here(next));
-        stack *mine = w->current_stack_;
-        w = next ? w->resume(next, switch_word::of_idle(mine))
-                 : w->switch_to_scheduler(switch_word::of_idle(mine));
-    }
+    for (;;)
+        w = w->run_incoming();
 }
 
 void worker::run_task(task *t) noexcept {
@@ -65,31 +70,46 @@ void worker::run_task(task *t) noexcept {
     complete(t);
 }
 
-bool worker::fits_here(const task *t) const noexcept {
-    return !t->extras || t->extras->stack_size == 0 || t->extras->stack_size <= current_stack_->usable();
+namespace {
+bool has_room_for(const stack &s, const task *t) noexcept {
+    return !t->extras || t->extras->stack_size <= s.usable();
+}
+} // namespace
+
+bool worker::belongs_on_thread_stack(const task *t) const noexcept {
+    return t->pinned && thread_stack_.idle && has_room_for(thread_stack_, t);
 }
 
-// The worker's own context ------------------------------------------------------------------------------------------------------
+// Only pinned tasks start on the thread's own stack, and there first.
+bool worker::fits_here(const task *t) const noexcept {
+    if (t->pinned ? belongs_on_thread_stack(t) : current_stack_ == &thread_stack_) [[unlikely]]
+        return false;
+    return has_room_for(*current_stack_, t);
+}
 
-void worker::serve() {
-    while (task *t = find_task())
-        resume(t, switch_word::of_scheduler());
+// The worker's own contexts -----------------------------------------------------------------------------------------------------
+
+void worker::serve() noexcept {
+    switch_to_scheduler(switch_word::of_idle(&thread_stack_));
+    while (incoming_)
+        run_incoming();
 }
 
 void worker::scheduler_main(jump_result in) noexcept {
     worker *w = finish_switch(in, nullptr);
-    w->serve();
-    fatal("worker",
-          // not reached: stop() is called by the main task
-          "the main task's worker ended before the main task");
+    while (task *t = w->find_task())
+        w->resume(t, switch_word::of_scheduler());
+    stack &threads = w->thread_stack_;
+    if (!threads.idle) // not reached: stop() is called by the main task, when all others have ended
+        fatal("worker", "a worker ended before the task on its thread's stack");
+    w->jump_to(std::exchange(threads.idle, nullptr), &threads, threads.limit, switch_word::of_scheduler());
 }
 
-bool worker::open_stacks(bool with_scheduler_stack) noexcept {
+bool worker::open_stacks() noexcept {
+    constexpr std::size_t for_services = 252 * 1024; // an odd number of pages, like all stacks
     if (!stacks_.open())
         return false;
-    if (!with_scheduler_stack)
-        return true;
-    scheduler_stack_ = team.stacks.acquire(1);
+    scheduler_stack_ = team.stacks.acquire_sized(for_services);
     if (!scheduler_stack_)
         return false;
     scheduler_context_ =
@@ -97,21 +117,10 @@ bool worker::open_stacks(bool with_scheduler_stack) noexcept {
     return true;
 }
 
-void worker::adopt_main(task *main, stack *its_stack) noexcept {
+void worker::adopt_main(task *main) noexcept {
     FULT_ASSERT(index == 0 && main->pinned && !current);
-    its_stack->base = thread_stack_.base;
-    its_stack->size = thread_stack_.size;
-    its_stack->fiber = thread_stack_.fiber;
-    its_stack->pinned = true;
-    its_stack->kernel_threads = true;
-    // The kernel grows the first thread's stack on demand. Assume 8 MiB, its usual size, whatever the limit
-    // is.
-    constexpr std::uintptr_t room = 8u << 20;
-    const std::uintptr_t top = address_of(its_stack->base) + its_stack->size;
-    const std::uintptr_t low = its_stack->size > room ? top - room : address_of(its_stack->base);
-    its_stack->limit = team.opts.fp_env == fp_mode::own ? never_inline : inline_limit(low, top);
-    current_stack_ = its_stack;
-    stack_limit = inline_limit_ = its_stack->limit;
+    thread_stack_.pinned = true;
+    stack_limit = inline_limit_ = thread_stack_.limit;
     run_as(this, main);
 }
 
@@ -119,10 +128,10 @@ void worker::adopt_main(task *main, stack *its_stack) noexcept {
 // context.
 worker *worker::start(task *next, switch_word word) noexcept {
     FULT_ASSERT(!incoming_, "one task starts at a time");
-    stack *fresh = stacks_.take(next);
+    stack *fresh = belongs_on_thread_stack(next) ? &thread_stack_ : stacks_.take(next);
     if (!fresh) {
         put_back(next);
-        if (current_stack_ != &thread_stack_ && current_stack_ != scheduler_stack_)
+        if (current_stack_ != scheduler_stack_)
             return switch_to_scheduler(word);
         ::usleep(1000); // other tasks may end and free stacks; nothing else can be done
         return this;
@@ -130,7 +139,7 @@ worker *worker::start(task *next, switch_word word) noexcept {
     if (!fresh->idle)
         fresh->idle = make_context<&stack_main>(colored_top(fresh), fresh->size / 2);
     incoming_ = next;
-    return jump_to(fresh->idle, fresh, fresh->limit, word);
+    return jump_to(std::exchange(fresh->idle, nullptr), fresh, fresh->limit, word);
 }
 
 // Makes a claimed task that cannot start now claimable again.
@@ -170,6 +179,8 @@ stack *stack_cache::take_from_pool(const task *t) noexcept {
 void stack_cache::give(stack *s) noexcept {
     FULT_ASSERT(s->idle, "a stack is idle before it is given back");
     constexpr unsigned few = 64;
+    if (s->kernel_threads)
+        return; // it stays with its worker
     if (!team_.stacks.is_ordinary(*s)) {
         team_.stacks.release_sized(s);
         return;

@@ -192,8 +192,7 @@ FULT_ALWAYS_INLINE worker *worker::resume(task *next, switch_word word) noexcept
 
 FULT_ALWAYS_INLINE worker *worker::switch_to_scheduler(switch_word word) noexcept {
     run_as(this, nullptr);
-    stack *const base = scheduler_stack_ ? scheduler_stack_ : &thread_stack_;
-    return jump_to(scheduler_context_, base, base->limit, word);
+    return jump_to(scheduler_context_, scheduler_stack_, scheduler_stack_->limit, word);
 }
 
 FULT_ALWAYS_INLINE void worker::switch_from(task *self, switch_reason how, task *next) noexcept {

@@ -59,7 +59,7 @@ worker *worker::create(worker_team &owner, unsigned index) {
 
 void worker::destroy(worker *w) noexcept {
     if (w->scheduler_stack_)
-        w->team.stacks.release(w->scheduler_stack_);
+        w->team.stacks.release_sized(w->scheduler_stack_);
     home_memory memory = w->memory_;
     w->~worker();
     remove_leak_root(w, sizeof(worker));
@@ -79,6 +79,13 @@ void worker::enter_thread() {
     }
     thread_stack_.base = static_cast<std::byte *>(low);
     thread_stack_.size = size;
+    // The kernel grows the first thread's stack on demand. Assume 8 MiB, its usual size, whatever the limit
+    // is.
+    constexpr std::size_t room = 8u << 20;
+    const std::uintptr_t top = address_of(thread_stack_.high());
+    thread_stack_.limit = team.opts.fp_env == fp_mode::own
+                              ? never_inline
+                              : inline_limit(top - (index == 0 ? std::min(size, room) : size), top);
     thread_stack_.kernel_threads = true;
     thread_stack_.fiber = sanitizer::fiber_current();
     current_stack_ = &thread_stack_;

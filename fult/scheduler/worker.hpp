@@ -156,11 +156,9 @@ class alignas(cache_line) worker : public worker_hot {
     // The thread ------------------------------------------------------------------------------------------------------------
     void enter_thread(); // makes this the worker of the calling thread
     void leave_thread() noexcept;
-    void serve(); // runs tasks until the team stops; on the thread's own stack
+    void serve() noexcept; // runs tasks until the team stops; called on the thread's own stack
     void set_neighbours(const std::vector<std::vector<unsigned>> &groups);
-    // Allocates the first stacks. with_scheduler_stack: also one for the scheduler context, for the worker
-    // whose thread stack is the main task's.
-    bool open_stacks(bool with_scheduler_stack) noexcept;
+    bool open_stacks() noexcept; // allocates the scheduler's, and the first one for tasks
 
     // Accessed by the worker only: spawn must not suspend here (detail/service.hpp); it starts some tasks
     // only (select_starts in detail/tied.hpp); its last search has found tasks that it may not start.
@@ -222,13 +220,14 @@ class alignas(cache_line) worker : public worker_hot {
     void trim_as_requested() noexcept;
     stack *current_stack() const noexcept { return current_stack_; }
     exceptions_in_flight &exceptions() const noexcept { return *exceptions_; }
-    void adopt_main(task *main, stack *its_stack) noexcept;
+    void adopt_main(task *main) noexcept; // it runs on the thread's own stack
 
   private:
     worker(worker_team &owner, unsigned index, const home_memory &memory) noexcept;
 
     // Switching (switch.hpp, switch.cpp)
     static void stack_main(jump_result in) noexcept;
+    worker *run_incoming() noexcept;
     static void scheduler_main(jump_result in) noexcept;
     static worker *finish_switch(jump_result in, void *fake) noexcept;
     worker *jump_to(void *target, stack *on, std::uintptr_t limit, switch_word word) noexcept;
@@ -236,6 +235,7 @@ class alignas(cache_line) worker : public worker_hot {
     worker *start(task *next, switch_word word) noexcept;
     worker *switch_to_scheduler(switch_word word) noexcept;
     static void run_task(task *t) noexcept;
+    bool belongs_on_thread_stack(const task *t) const noexcept;
     bool fits_here(const task *t) const noexcept;
     void put_back(task *t) noexcept;
 
@@ -250,7 +250,7 @@ class alignas(cache_line) worker : public worker_hot {
     stack *current_stack_ = nullptr;    // the stack that is running
     task *incoming_ = nullptr;          // the task to start on the stack that is jumped to
     void *scheduler_context_ = nullptr; // the worker's own context
-    stack thread_stack_;
+    stack thread_stack_;                // for pinned tasks, one at a time; on worker 0 for the main task
     stack *scheduler_stack_ = nullptr;
     stack_cache stacks_{team};
     int *errno_ = nullptr;

@@ -108,8 +108,9 @@ spawn_on(int worker, F &&function, A &&...arguments) {
     return spawn(spawn_options{.worker = worker}, std::forward<F>(function), std::forward<A>(arguments)...);
 }
 
-/// Spawns the task on a worker, as spawn_options::worker, pinned to it. From any thread; suspends only at the
-/// limit, as above. Errors as above.
+/// Spawns the task on a worker, as spawn_options::worker, pinned to it: it starts on the stack of the
+/// worker's thread if no other task is there. From any thread; suspends only at the limit, as above. Errors
+/// as above.
 template <class F, class... A>
 [[nodiscard("the handle detaches the task here: join it, keep it, or call detach()")]] auto
 spawn_pinned(int worker, F &&function, A &&...arguments) {

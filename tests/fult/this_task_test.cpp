@@ -103,10 +103,19 @@ TEST_P(this_task_test, stack) {
     stack_bounds none{};
     EXPECT_FALSE(detail::runs_on_own_stack(none)) << "the main task has its thread's";
     std::thread([&none] { EXPECT_FALSE(detail::runs_on_own_stack(none)); }).join();
-    EXPECT_TRUE(spawn_pinned(GetParam() - 1, [] {
+    EXPECT_TRUE(spawn_pinned(0, [] {
                     stack_bounds own{};
                     return detail::runs_on_own_stack(own) && is_same(own, this_task::stack());
                 }).join());
+    EXPECT_EQ(spawn_pinned(GetParam() - 1,
+                           [] {
+                               EXPECT_TRUE(runs_within(this_task::stack()));
+                               stack_bounds own{};
+                               return detail::runs_on_own_stack(own);
+                           })
+                  .join(),
+              GetParam() == 1)
+        << "one worker's thread stack is the main task's, another one's a pinned task's";
 }
 
 TEST_P(this_task_test, in_task_and_worker) {

@@ -101,6 +101,16 @@ TEST_F(overflow, of_the_main_task_s_stack_is_reported) {
                 ::testing::KilledBySignal(SIGSEGV), "task 'main' .*overflowed its [0-9]+ KiB stack");
 }
 
+TEST_F(overflow, of_a_thread_s_own_stack_by_a_pinned_task_is_reported) {
+    const auto dig = [](int (*function)(int)) {
+        const runtime running(workers(2));
+        fult::spawn_pinned(1, [function] { return function(0); }).join();
+    };
+    for (int (*const function)(int) : {&endless, &endless_large})
+        EXPECT_EXIT(dig(function), ::testing::KilledBySignal(SIGSEGV),
+                    "worker 1, slot [0-9]+. overflowed its [0-9]+ KiB stack; raise it with `ulimit");
+}
+
 TEST_F(overflow, another_fault_is_left_to_the_earlier_handler) {
     EXPECT_EXIT(
         {

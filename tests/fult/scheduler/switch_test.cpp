@@ -4,6 +4,7 @@
 #include <cfenv>
 #include <exception>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -269,6 +270,70 @@ TEST(switch_of_threads, a_task_of_another_spawner_that_yields_wakes_a_worker) {
 }
 TEST(switch_of_threads, a_task_that_yields_wakes_a_worker_without_private_words) {
     fult::testing::expect_ends([] { yield_beside_a_sleeping_worker(false); });
+}
+
+namespace {
+// As the C library knows it.
+fult::stack_bounds stack_of_thread() {
+    pthread_attr_t attributes;
+    void *low = nullptr;
+    std::size_t size = 0;
+    EXPECT_EQ(pthread_getattr_np(pthread_self(), &attributes), 0);
+    EXPECT_EQ(pthread_attr_getstack(&attributes, &low, &size), 0);
+    pthread_attr_destroy(&attributes);
+    return {static_cast<std::byte *>(low), size, 0};
+}
+bool is_on_thread_stack() {
+    const fult::stack_bounds threads = stack_of_thread(), mine = this_task::stack();
+    return mine.low == threads.low && mine.size == threads.size;
+}
+} // namespace
+
+TEST(switch_of_threads, a_pinned_task_starts_on_its_threads_own_stack) {
+    const fult::runtime running(fult::testing::workers(3));
+    for (int i = 0; i < 100; ++i)
+        for (int w = 0; w < 3; ++w)
+            EXPECT_EQ(fult::spawn_pinned(w,
+                                         [] {
+                                             const bool begins = is_on_thread_stack();
+                                             suspend_somehow(this_task::worker());
+                                             return begins && is_on_thread_stack();
+                                         })
+                          .join(),
+                      w != 0)
+                << "the main task is on that of worker 0";
+}
+
+TEST(switch_of_threads, one_pinned_task_at_a_time_is_on_its_threads_own_stack) {
+    const fult::runtime running(fult::testing::workers(2));
+    for (int i = 0; i < 100; ++i) {
+        fult::event has_begun, may_end;
+        auto first = fult::spawn_pinned(1, [&] {
+            has_begun.set();
+            may_end.wait();
+            return is_on_thread_stack();
+        });
+        has_begun.wait();
+        EXPECT_FALSE(fult::spawn_pinned(1, is_on_thread_stack).join());
+        may_end.set();
+        EXPECT_TRUE(first.join());
+        EXPECT_TRUE(fult::spawn_pinned(1, is_on_thread_stack).join());
+    }
+}
+
+TEST(switch_of_threads, other_tasks_and_larger_ones_have_stacks_of_the_pool) {
+    const fult::runtime running(fult::testing::workers(2));
+    const std::size_t larger = std::size_t{64} << 20;
+    EXPECT_FALSE(fult::spawn({.stack_size = larger, .worker = 1, .pinned = true}, is_on_thread_stack).join());
+    for (int i = 0; i < 100; ++i)
+        EXPECT_FALSE(fult::spawn_on(1,
+                                    [] { // or in place of the main task
+                                        return this_task::worker() == 1 && is_on_thread_stack();
+                                    })
+                         .join());
+    EXPECT_TRUE(
+        fult::spawn({.stack_size = std::size_t{1} << 20, .worker = 1, .pinned = true}, is_on_thread_stack)
+            .join());
 }
 
 TEST(switch_of_threads, the_thread_is_read_again_after_a_switch) {

@@ -1,5 +1,6 @@
 // The stack that pthread_getattr_np reports for the running thread is the one that runs: in regions, tasks,
-// and whatever runs inline, of any thread. Interpreters and garbage collectors ask for it.
+// and whatever runs inline, of any thread. Interpreters and garbage collectors ask for it. For members it is
+// their thread's own.
 // libraries: -pthread
 #define _GNU_SOURCE
 #include <omp.h>
@@ -110,6 +111,31 @@ static void check_regions(void) {
     }
 }
 
+static struct bounds of_members[4];
+static pthread_t threads_of_members[4];
+
+// Members run on their thread's own stack in each region. What other threads ask about it is the same.
+static void check_members(int first_time) {
+#pragma omp parallel num_threads(4)
+    {
+        const int me = omp_get_thread_num();
+        const struct bounds mine = reported(pthread_self());
+        check_here();
+        if (first_time) {
+            of_members[me] = mine;
+            threads_of_members[me] = pthread_self();
+        }
+        CHECK(me == 0 || (mine.low == of_members[me].low && mine.size == of_members[me].size));
+#pragma omp task
+        check_here();
+#pragma omp barrier
+        CHECK(pthread_equal(pthread_self(), threads_of_members[me]));
+        const int next = me % 3 + 1;
+        const struct bounds others = reported(threads_of_members[next]);
+        CHECK(others.low == of_members[next].low && others.size == of_members[next].size);
+    }
+}
+
 static void *of_a_thread(void *whole) {
     const struct bounds before = reported(pthread_self());
     check_here();
@@ -126,7 +152,10 @@ int main(void) {
     const struct bounds before = reported(pthread_self());
     check_here();
     check_constructs();
+    for (int i = 0; i < 100; ++i)
+        check_members(i == 0);
     check_regions();
+    check_members(0);
     const struct bounds after = reported(pthread_self());
     CHECK(before.low + before.size == after.low + after.size); // the kernel grows the first one
     pthread_t thread;
