@@ -156,10 +156,10 @@ void idling::sleep_shortly(worker &here) noexcept {
     if (!team.short_sleepers.remove(here.index))
         sleep.wait(prepared); // as in park
     team.counting.lock();
-    team.counting.unlock();    // as in park
-    constexpr int longest = 8; // but a small part of what it has waited already
+    team.counting.unlock();                // as in park
+    constexpr int usual = 8, longest = 32; // after a long wait
     slept_ += next_sleep_;
-    next_sleep_ = std::min(2 * next_sleep_, std::max(longest, slept_ / 16));
+    next_sleep_ = std::min(2 * next_sleep_, std::clamp(slept_ / 256, usual, longest));
 }
 
 void idling::end_short_sleeps(worker &here) noexcept {
@@ -190,7 +190,8 @@ task *idling::look_for_startable(worker &here) noexcept {
 task *idling::search_selectively(worker &here) noexcept {
     worker_team &team = here.team;
     task *found = nullptr;
-    const std::chrono::nanoseconds limit = std::chrono::microseconds(team.opts.idle_spin);
+    const std::chrono::nanoseconds limit =
+        std::chrono::microseconds(team.idle_spin.load(std::memory_order_relaxed));
     auto start = steady::now();
     for (bool asked = false; !found && !team.stopping.load(std::memory_order_acquire);) {
         if ((found = look_for_startable(here)))
@@ -201,7 +202,8 @@ task *idling::search_selectively(worker &here) noexcept {
         if (!asked)
             request_work(here);
         const auto idle = steady::now() - start;
-        if (asked && idle > patience && !here.passed_over && here.sources.reveal(here)) {
+        const bool waits_long = slept_ != 0 || (asked && idle > patience);
+        if (waits_long && !here.passed_over && here.sources.reveal(here)) {
             start = steady::now() - limit; // one look, and a sleep
             continue;
         }
@@ -302,25 +304,31 @@ void worker_team::wake(unsigned target) noexcept {
         homes[target]->idle.unpark();
 }
 
-void worker_team::wake_one(unsigned near) noexcept {
-    if (const int target = sleepers.remove_any(near); target >= 0)
-        homes[static_cast<unsigned>(target)]->idle.unpark();
+namespace {
+bool wake_any(const worker_team &team, sleepers &from, unsigned near) noexcept {
+    const int target = from.remove_any(near);
+    if (target >= 0)
+        team.homes[static_cast<unsigned>(target)]->idle.unpark();
+    return target >= 0;
 }
+} // namespace
+
+bool worker_team::wake_one(unsigned near) noexcept { return wake_any(*this, sleepers, near); }
 
 void worker_team::wake_for(const worker &home, bool only_home) noexcept {
     if (!sleepers.any() && !short_sleepers.any()) // after the OR of the caller
         return;
     if (home.has_thread()) {
-        if (sleepers.remove(home.index) || (only_home && short_sleepers.remove(home.index))) {
+        const bool wakes_home = sleepers.remove(home.index);
+        if (wakes_home || short_sleepers.remove(home.index)) // a short sleeper may not start the task
             homes[home.index]->idle.unpark();
-            return;
-        }
-        if (only_home || stealing_disabled || home.idle.is_polling())
+        if (wakes_home || only_home || stealing_disabled || home.idle.is_polling())
             return;
     }
     if (searching.load(std::memory_order_seq_cst) != 0) // pairs with search
         return;
-    wake_one(home.index);
+    if (!wake_one(home.index) && !home.has_thread())
+        wake_any(*this, short_sleepers, 0);
 }
 
 namespace {

@@ -123,8 +123,8 @@ struct worker_team {
 
     // Wakes a worker that should run a task whose bit was just set in home's words (idling.cpp).
     void wake_for(const worker &home, bool only_home) noexcept;
-    // Wakes one worker if any sleeps.
-    void wake_one(unsigned near) noexcept;
+    // Wakes one worker; false: none sleeps.
+    bool wake_one(unsigned near) noexcept;
     void wake(unsigned index) noexcept;
 
   private:

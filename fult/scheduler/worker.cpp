@@ -185,7 +185,7 @@ task *worker::pick_started(bool fair) noexcept {
 // a decision: at the newest, which are what it has generated last, and at some more, in turn, so that it
 // reaches each.
 task *worker::pick_selected(bool yielding, bool fair) noexcept {
-    constexpr unsigned of_own = 4, all = of_own + 2;
+    constexpr unsigned of_own = 4, all = of_own + 3;
     const unsigned kinds = fair ? all : of_own, first = fair ? selective_turn_++ : yielding ? 1 : 0;
     task *t = fair ? nullptr : sources.take_at_once(*this);
     for (unsigned i = 0; !t && i < kinds; ++i)
@@ -205,8 +205,11 @@ task *worker::pick_selected(bool yielding, bool fair) noexcept {
         case 4:
             t = sources.get<foreign_tasks>().take_fair(*this);
             break;
-        default:
+        case 5:
             t = sources.get<tasks_of_others>().take_fair(*this);
+            break;
+        default:
+            t = sources.get<hidden_tasks>().take_fair(*this);
         }
     return t ? t : sources.take_at_once(*this);
 }

@@ -53,7 +53,7 @@ omp_wait::omp_wait(begins what, until ends) noexcept {
         mine_.ends = ends;
         at_->constraints.push(mine_);
         if (ends == until::turn)
-            at_->constraints.count_yield(mine_);
+            at_->constraints.yields(mine_);
     }
     ++at_->constraints.waiting;
     select(at_);
@@ -71,11 +71,11 @@ omp_wait::~omp_wait() {
         at_->constraints.remove(mine_);
 }
 
-omp_in_place::omp_in_place(omp_task *me) noexcept {
-    if (me->has(is_untied) || me != task_on_worker())
+omp_in_place::omp_in_place(omp_task *me, begins what) noexcept {
+    if (what == begins::anything || me->has(is_untied) || me != task_on_worker())
         return;
     mine_.task = me;
-    mine_.what = begins::descendants;
+    mine_.what = what;
     me->at->constraints.push(mine_);
 }
 
@@ -117,16 +117,15 @@ namespace {
 
 enum class descent { no, yes, unknown };
 
-// Walks from `at`, a task that has begun, to the first one. What has begun on this thread since the
-// constraint descends from its task; what began there before that task does not. So a walk is long only where
-// many generations ran elsewhere: then it stops after some.
-descent walk(const omp_task *&at, const constraint &c) noexcept {
-    constexpr unsigned most = 256;
+// Walks from `at`, a task that has begun, to the first one. What has begun on this thread as a task of the
+// same member since the constraint descends from its task; what began so before that task does not. So a
+// walk is long only where many generations ran elsewhere: then it stops after some.
+descent walk(const omp_task *&at, const constraint &c, unsigned most = 256) noexcept {
     const thread_state *const here = c.task->at;
     for (unsigned i = 0; i < most; ++i, at = at->parent) {
         if (at == c.task)
             return descent::yes;
-        if (at->at == here && at->began != omp_task::unknown) {
+        if (at->at == here && at->began != omp_task::unknown && at->self == c.task->self) {
             if (at->began >= c.number)
                 return descent::yes;
             if (at->began < c.task->began)
@@ -138,10 +137,14 @@ descent walk(const omp_task *&at, const constraint &c) noexcept {
     return descent::unknown;
 }
 
-// False too if that is not known yet: f keeps where the walk has stopped, and another call goes on there.
+// False too if that is not known yet: f keeps where the walk has stopped, and another call goes on there. It
+// keeps that for one constraint: for another one the walk does not stop.
 bool descends_from_task_of(const constraint &c, omp_task *f) noexcept {
     thread_state *const here = c.task->at;
-    const omp_task *at = f->at == here && f->began == c.number ? f->reached : f->parent;
+    const bool goes_on = f->at == here && f->began == c.number;
+    const omp_task *at = goes_on ? f->reached : f->parent;
+    if (!goes_on && f->began != omp_task::unknown)
+        return walk(at, c, ~0u) == descent::yes;
     const descent found = walk(at, c);
     if (found == descent::unknown) {
         f->at = here;
@@ -149,6 +152,33 @@ bool descends_from_task_of(const constraint &c, omp_task *f) noexcept {
         f->reached = at;
     }
     return found == descent::yes;
+}
+
+bool admits(const constraint &c, omp_task *f) noexcept {
+    return c.what != begins::nothing && descends_from_task_of(c, f);
+}
+
+// One of `all` that follows c, of the same member.
+const constraint *next_of(const constraint &c) noexcept {
+    const constraint *each = c.before;
+    while (each && each->task->self != c.task->self)
+        each = each->before;
+    return each;
+}
+
+// The newest constraint on tasks of m that begin on its thread, which is this one; null: none.
+const constraint *constraint_on(const team_member &m) noexcept {
+    const thread_constraints &all = m.at->constraints;
+    return is_in_force(all, 0) ? newest_of(all, &m) : nullptr;
+}
+
+bool admits(const team_member &m, omp_task *f) noexcept {
+    const constraint *c = constraint_on(m);
+    if (c && !m.at->constraints.has_apart())
+        return admits(*c, f);
+    while (c && admits(*c, f))
+        c = next_of(*c);
+    return !c;
 }
 
 } // namespace
@@ -168,7 +198,13 @@ void thread_constraints::remove(constraint &c) noexcept {
     while (*at != &c)
         at = &(*at)->before;
     *at = c.before;
-    count_apart(c.is_apart ? -1 : 0);
+    count_apart((c.is_apart ? -1 : 0) - (c.is_passed ? 1 : 0));
+}
+
+// What starts from now on need not descend from the task of `top`.
+void thread_constraints::go_on_below(constraint &top) noexcept {
+    if (!std::exchange(top.is_passed, true))
+        count_apart(1);
 }
 
 void thread_constraints::stack_ended() noexcept {
@@ -177,24 +213,38 @@ void thread_constraints::stack_ended() noexcept {
             std::exchange(each->turn, nullptr)->grant();
 }
 
-bool thread_constraints::is_on_top(const constraint &c) const noexcept {
-    const constraint *above = nullptr;
-    for (const constraint *each = newest; each != &c; each = each->before)
+namespace {
+// The oldest that is newer than c, of the same member; null: c is the newest.
+constraint *above(const thread_constraints &all, const constraint &c) noexcept {
+    constraint *found = nullptr;
+    for (constraint *each = all.newest; each != &c; each = each->before)
         if (each->task->self == c.task->self)
-            above = each;
-    return !above || above->is_apart;
+            found = each;
+    return found;
+}
+} // namespace
+
+bool thread_constraints::is_on_top(const constraint &c) const noexcept {
+    const constraint *const next = above(*this, c);
+    return !next || next->is_apart;
 }
 
-// A task above that yields again and again may wait for what the one below does next.
-void thread_constraints::count_yield(const constraint &c) noexcept {
+// A task above that yields again and again may poll for what the one below does next: to release a lock that
+// it has while it yields, or anything else. If the one above polls for a lock of another thread's, it does
+// not.
+void thread_constraints::yields(const constraint &c) noexcept {
     constexpr unsigned many = 1000;
-    ++yields_;
-    constraint *below = c.before;
-    while (below && (below->task->self != c.task->self || (below->ends == until::turn && !below->turn)))
-        below = below->before;
-    if (below && below->turn && yields_ - below->yields_seen >= many) {
-        below->is_let_go = true;
-        std::exchange(below->turn, nullptr)->grant();
+    const lock_tried polled = std::exchange(tried, lock_tried::none);
+    yields_ += polled == lock_tried::none ? 1 : 0;
+    for (constraint *each = c.before; each; each = each->before) {
+        if (each->task->self != c.task->self || !each->turn)
+            continue;
+        if (polled == lock_tried::own ? each->ends == until::turn : yields_ - each->yields_seen >= many) {
+            each->is_let_go = true;
+            std::exchange(each->turn, nullptr)->grant();
+        }
+        if (polled != lock_tried::own)
+            return;
     }
 }
 
@@ -219,8 +269,8 @@ void wait_for_turn(constraint &c) noexcept {
 } // namespace
 
 // Looks again after a while: a blocking call may have begun, which waits for this task; or one above may wait
-// for a lock, which a task that only yields will release. Between two waits of a task above the turn has not
-// come either.
+// for a lock that this task holds while it yields. Between two waits of a task above the turn has not come
+// either.
 void thread_constraints::await_turn(constraint &c) noexcept {
     c.yields_seen = yields_;
     while (is_in_force(*this, 0) && !is_on_top(c) && !c.is_let_go &&
@@ -228,6 +278,8 @@ void thread_constraints::await_turn(constraint &c) noexcept {
         select(c.task->at);
         wait_for_turn(c);
     }
+    if (!is_on_top(c))
+        go_on_below(*above(*this, c));
 }
 
 bool begins_in_blocking_calls = true;
@@ -238,23 +290,14 @@ bool may_begin_children(const omp_task *me) noexcept {
         return false;
     if (!is_in_force(all, 1)) // this one runs
         return true;
-    const constraint *const c = newest_of(all, me->self);
-    if (!c || (c->what == begins::descendants && c->task == me))
-        return true;
-    const omp_task *at = me;
-    return c->what == begins::descendants && !all.has_apart() && walk(at, *c) == descent::yes;
-}
-
-const constraint *constraint_on(const team_member &m) noexcept {
-    const thread_constraints &all = m.at->constraints;
-    if (!is_in_force(all, 0))
-        return nullptr;
-    constraint *c = newest_of(all, &m);
-    if (all.has_apart()) // a task may have gone on below one that admits nothing
-        for (constraint *each = c; each; each = each->before)
-            if (each->what == begins::nothing && each->task->self == &m)
-                return each;
-    return c;
+    const constraint *c = newest_of(all, me->self);
+    const auto admits_children = [me](const constraint &each) {
+        const omp_task *at = me;
+        return each.what == begins::descendants && walk(at, each) == descent::yes;
+    };
+    while (c && admits_children(*c))
+        c = all.has_apart() ? next_of(*c) : nullptr;
+    return !c;
 }
 
 bool may_start(const detail::task &t) noexcept {
@@ -275,29 +318,29 @@ bool may_start(const detail::task &t) noexcept {
 bool may_begin(omp_task *f) noexcept {
     if (f->has(is_implicit))
         return true;
-    const team_member *const m = f->parent->in()->member_on(detail::deciding_worker());
-    if (!m)
+    const team &t = *f->parent->in();
+    const team_member *const m = t.member_on(detail::deciding_worker());
+    if (!m || is_blocked(m->at->constraints, 0))
         return false;
-    if (is_blocked(m->at->constraints, 0))
-        return false;
-    const constraint *const c = constraint_on(*m);
-    if (!c)
-        return true;
-    return f->has(is_placeholder) ? m->in->queue.has_admitted(*c) : admits(*c, f);
+    return f->has(is_placeholder) ? m->in->queue.has_admitted() : member_for(f) != nullptr;
 }
 
-// Where one is apart, those that yield decide too: they last for a moment.
-bool admits(const constraint &c, omp_task *f) noexcept {
-    if (c.what == begins::nothing)
-        return false;
-    if (!descends_from_task_of(c, f))
-        return false;
-    if (!c.task->at->constraints.has_apart())
-        return true;
-    for (const constraint *each = c.before; each; each = each->before)
-        if (each->ends == until::turn && each->task->self == c.task->self && !descends_from_task_of(*each, f))
-            return false;
-    return true;
+team_member *member_for(omp_task *f) noexcept {
+    team_member *m = f->parent->in()->member_on(detail::deciding_worker());
+    if (!m || !m->next_here) [[likely]]
+        return m && admits(*m, f) ? m : nullptr;
+    if (team_member *const parents = f->parent->self; parents->at == m->at && admits(*parents, f))
+        return parents;
+    while (m && !admits(*m, f))
+        m = m->next_here;
+    return m;
+}
+
+bool may_begin_any(const team &t) noexcept {
+    const team_member *m = t.member_on(detail::deciding_worker());
+    while (m && constraint_on(*m))
+        m = m->next_here;
+    return m != nullptr;
 }
 
 } // namespace fult::omp

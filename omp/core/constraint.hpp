@@ -1,7 +1,8 @@
 // The task scheduling constraint (OpenMP 5.2, section 12.9): while a tied task is suspended in a taskwait, at
 // the end of a taskgroup, in a taskyield or where it generates a task, its thread begins no other task than
-// its descendants, tied or not. Barriers do not constrain. A task that waits for a lock, in an ordered
-// region, or for a region that it has opened lets its thread begin nothing: these are no scheduling points.
+// its descendants, tied or not. Barriers do not constrain. A task that waits for a lock or in an ordered
+// region lets its thread begin nothing: these are no scheduling points. While a region is open, its thread
+// begins tasks of that region alone.
 //
 // A task whose wait is over goes on when what has begun above it on its thread has ended: as with the
 // compilers' libraries, which begin a task on the stack of the one that waits. So a program may hold a mutex
@@ -11,10 +12,11 @@
 // While a task of a thread is in such a call, the thread may begin any task: the call may wait for it. With
 // FULT_OMP_BEGIN_IN_BLOCKING_CALLS=false it begins none.
 //
-// Each thread has a list of what its suspended tasks admit, the newest first. The newest decides: what began
-// since descends from its task. A constraint holds for the tasks of the same member of a team alone, as a
-// worker may have members of several. The scheduler asks may_begin before it starts a task there
-// (task_ops in fult/detail/layout.hpp); a task that no thread may begin yet stays where it is.
+// Each thread has a list of what its suspended tasks admit, the newest first. All of them must admit a task.
+// Usually the newest decides, as what began since descends from its task. A constraint holds for the tasks of
+// the same member of a team alone, as a worker may have several members: a task begins as one of them that
+// may begin it. The scheduler asks may_begin before it starts a task there (task_ops in
+// fult/detail/layout.hpp); a task that no thread may begin yet stays where it is.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +27,7 @@
 namespace fult::omp {
 
 struct omp_task;
+struct team;
 struct team_member;
 struct thread_state;
 
@@ -32,41 +35,47 @@ extern bool begins_in_blocking_calls; // set when the control variables are read
 
 enum class begins { anything, descendants, nothing }; // on the thread of a task that is suspended
 
-// What a wait ends by: what other tasks do, the waiting task's turn to go on, or the release of a lock.
+// What a wait ends by: what other tasks do, the waiting task's turn to go on, or the release of a lock that
+// a task of the same thread holds.
 enum class until { done, turn, unlocked };
 
 struct constraint {
     omp_task *task = nullptr; // suspended, or with a region open
     begins what = begins::anything;
     until ends = until::done;
-    bool is_apart = false; // its task does not descend from that of the one before
+    bool is_apart = false;  // its task does not descend from that of the one before
+    bool is_passed = false; // the task of an older one went on all the same
     std::uint64_t number = 0;
     constraint *before = nullptr;   // of the same thread
     detail::waiter *turn = nullptr; // its task's wait is over, but for those above it
     unsigned yields_seen = 0;       // those of the thread when that began
-    bool is_let_go = false;         // before its turn
+    bool is_let_go = false;         // before its turn: one above polls for what it may do next
 };
 
 // Of one thread, for that thread alone.
 class thread_constraints {
   public:
-    // What the tasks that start now begin with: the number of constraints so far, if each task that has been
-    // admitted since one of these descends from its task. Not so while a task waits that has begun although
-    // it does not: undeferred by one that resumed, or while another task was in a blocking call.
+    // What the tasks that start now begin with: the number of constraints so far, if each task that starts
+    // here after one of these descends from its task. Unknown while a task is suspended, or has a stack here,
+    // that has begun without that (in a blocking call of another one, or undeferred), and while one is
+    // suspended above which an older one goes on.
     std::uint64_t stamp = 1;
     constraint *newest = nullptr;
     // Stacks on which OpenMP tasks run here, and those of them whose tasks wait for something of OpenMP's.
     // Another one is running, or in a blocking call.
     unsigned stacks = 0, waiting = 0;
+    // The running task has tried to take a lock since the last yield. A task of this thread may hold it.
+    enum class lock_tried : std::uint8_t { none, of_another, own } tried = lock_tried::none;
 
     void push(constraint &c) noexcept;
     void remove(constraint &c) noexcept;
-    void stack_ended() noexcept; // one of `stacks`
+    void stack_ended() noexcept;                // one of `stacks`
+    void go_on_below(constraint &top) noexcept; // the task of an older one does
     // True if no task that has begun above that of c, and descends from it, is suspended.
     bool is_on_top(const constraint &c) const noexcept;
     bool has_apart() const noexcept { return apart_ != 0; }
-    void await_turn(constraint &c) noexcept; // until c is the newest
-    void count_yield(const constraint &c) noexcept;
+    void await_turn(constraint &c) noexcept;   // until c is the newest
+    void yields(const constraint &c) noexcept; // the task of c, which is the newest
     void count_apart(int more) noexcept {
         apart_ += static_cast<unsigned>(more);
         stamp = apart_ == 0 ? pushed_ : 0;
@@ -75,7 +84,7 @@ class thread_constraints {
   private:
     std::uint64_t pushed_ = 1; // constraints, and one
     unsigned apart_ = 0;       // of them, and of stacks
-    unsigned yields_ = 0;
+    unsigned yields_ = 0;      // without such tries
 };
 
 // While it lives, the running task waits for something of OpenMP's. Without effect on a foreign thread, or
@@ -92,11 +101,12 @@ class omp_wait {
     constraint mine_;
 };
 
-// While it lives, an untied child runs in place of `me`. It does not constrain what begins while it waits,
-// but `me` does, if it is tied: it is suspended too, and goes on as after a wait.
+// While it lives, an untied child runs in place of `me`, which waits and admits `what`. The child does not
+// constrain what begins while it waits, but `me` does, if it is tied: it is suspended too, and goes on as
+// after a wait.
 class omp_in_place {
   public:
-    explicit omp_in_place(omp_task *me) noexcept;
+    omp_in_place(omp_task *me, begins what) noexcept;
     ~omp_in_place();
     omp_in_place(const omp_in_place &) = delete;
     omp_in_place &operator=(const omp_in_place &) = delete;
@@ -135,11 +145,12 @@ bool may_begin_children(const omp_task *me) noexcept;
 // True if a claimed task of the runtime may start here (task_ops): that of an OpenMP task which may begin
 // here, or which leaves its slot.
 bool may_start(const detail::task &t) noexcept;
-// True if f, which has not started, may begin on this worker; the caller has claimed it.
+// True if f, which has not started, may begin on this worker; the caller has claimed it. False too if it is
+// not known after a number of steps: some calls later it is.
 bool may_begin(omp_task *f) noexcept;
-// The same for one constraint. False too if it is not known after a number of steps: some calls later it is.
-bool admits(const constraint &c, omp_task *f) noexcept;
-// The constraint on tasks of m that begin on its thread, which is this one; null: none.
-const constraint *constraint_on(const team_member &m) noexcept;
+// The member as which f may begin on this worker: that of its parent, if it can be. Null: it may not.
+team_member *member_for(omp_task *f) noexcept;
+// True if some member of the team may begin any of its tasks on this worker.
+bool may_begin_any(const team &t) noexcept;
 
 } // namespace fult::omp

@@ -109,8 +109,8 @@ dependence_node *record(omp_task *me, omp_task *f, dependences &d, const depende
 void submit_with_dependences(omp_task *me, omp_task *f, const dependence *list, std::size_t count) {
     dependences &d = dependences_of(me);
     record(me, f, d, list, count)->predecessor_ended(me->at); // the caller
-    if (++d.generated % look_after == 0 && has_many_children(me))
-        taskyield(me);
+    if (++d.generated % look_after == 0)
+        limit_children(me);
 }
 
 void run_with_dependences(omp_task *me, omp_task *f, const dependence *list, std::size_t count) {

@@ -208,6 +208,7 @@ program_icvs read_all() {
         p.set_affinity_format(text);
     cancellation_enabled = p.cancellation;
     priorities_enabled = p.max_task_priority > 0;
+    schedulers_choose = priorities_enabled || !begins_in_blocking_calls;
     FULT_ASSERT(p.first.is_valid() && p.max_task_priority >= 0);
     FULT_ASSERT(p.thread_levels <= levels && p.bind_levels <= levels);
     return p;

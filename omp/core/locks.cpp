@@ -23,8 +23,19 @@ enum : std::uint32_t {
     queued = 2, // there are waiters in the table
     pass = 4,   // times the number of releases since one was woken; 0: none is awake
     most_passes = 64,
-    passes = ~(held | queued)
+    passes = 0xfffc,
+    owner_mark = 0xffff0000 // while it is held: the mark of the owner's thread
 };
+
+// Of the calling thread. Two threads may have the same one; foreign threads do.
+FULT_ALWAYS_INLINE std::uint32_t mark_here() noexcept {
+    const std::uint64_t at = reinterpret_cast<std::uintptr_t>(detail::current_worker());
+    return static_cast<std::uint32_t>(at * 0x9e3779b97f4a7c15u >> 32) & owner_mark;
+}
+// A task that polls for a lock, or waits, lets the one that yields below it go on if that may hold the lock.
+bool may_be_ours(std::uint32_t seen) noexcept {
+    return (seen & held) != 0 && (seen & owner_mark) == mark_here();
+}
 struct waiter {
     const simple_lock *lock;
     detail::completion release{1};
@@ -52,7 +63,7 @@ std::atomic_ref<std::uint32_t> word(simple_lock *l) noexcept {
 bool take(simple_lock *l, bool was_woken) noexcept {
     std::uint32_t seen = word(l).load(std::memory_order_relaxed);
     while ((seen & held) == 0)
-        if (word(l).compare_exchange_weak(seen, (was_woken ? seen & ~passes : seen) | held,
+        if (word(l).compare_exchange_weak(seen, (was_woken ? seen & ~passes : seen) | held | mark_here(),
                                           std::memory_order_acquire, // pairs with lock_unset
                                           std::memory_order_relaxed))
             return true;
@@ -105,7 +116,7 @@ bool wait_for(simple_lock *l, bool was_woken) {
     }
     b.lock.unlock();
     static constexpr detail::waiting_for what{"OpenMP lock"};
-    const omp_wait here(begins::nothing, until::unlocked);
+    const omp_wait here(begins::nothing, may_be_ours(next) ? until::unlocked : until::done);
     await(me.release, what);
     return true;
 }
@@ -147,7 +158,7 @@ FULT_NOINLINE void unset_slowly(simple_lock *l, std::uint32_t seen) noexcept {
         FULT_ASSERT((seen & held) != 0, "a lock that is released was taken");
         const std::uint32_t before = seen & passes;
         wakes = (seen & queued) != 0 && (before == 0 || before == most_passes * pass);
-        next = (seen & queued) == 0 ? 0 : queued | (wakes ? std::uint32_t{pass} : before + pass);
+        next = (seen & queued) == 0 ? 0 : queued | (wakes ? std::uint32_t{pass} : before + pass); // no owner
     } while (!word(l).compare_exchange_weak(seen, next, std::memory_order_release, // pairs with take
                                             std::memory_order_relaxed));
     if (wakes)
@@ -158,20 +169,37 @@ FULT_NOINLINE void unset_slowly(simple_lock *l, std::uint32_t seen) noexcept {
 
 void lock_init(simple_lock *l) noexcept { l->word = 0; }
 
-bool lock_test(simple_lock *l) noexcept {
+namespace {
+// Returns 0 if the lock was free and is taken, or its word.
+FULT_ALWAYS_INLINE std::uint32_t try_take(simple_lock *l) noexcept {
     std::uint32_t seen = 0;
-    return word(l).compare_exchange_strong(seen, held, std::memory_order_acquire, // pairs with lock_unset
-                                           std::memory_order_relaxed) ||
-           ((seen & held) == 0 && take(l, false));
+    word(l).compare_exchange_strong(seen, held | mark_here(),
+                                    std::memory_order_acquire, // pairs with lock_unset
+                                    std::memory_order_relaxed);
+    return seen;
+}
+FULT_NOINLINE bool test_slowly(simple_lock *l, std::uint32_t seen) noexcept {
+    if ((seen & held) == 0 && take(l, false))
+        return true;
+    using tried = thread_constraints::lock_tried;
+    if (const omp_task *const me = task_on_worker())
+        me->at->constraints.tried = may_be_ours(seen) ? tried::own : tried::of_another;
+    return false;
+}
+} // namespace
+
+bool lock_test(simple_lock *l) noexcept {
+    const std::uint32_t seen = try_take(l);
+    return seen == 0 || test_slowly(l, seen);
 }
 
 void lock_set(simple_lock *l) {
-    if (!lock_test(l)) [[unlikely]]
+    if (const std::uint32_t seen = try_take(l); seen != 0) [[unlikely]]
         set_slowly(l);
 }
 
 void lock_unset(simple_lock *l) {
-    std::uint32_t seen = held;
+    std::uint32_t seen = held | mark_here();
     if (!word(l).compare_exchange_strong(seen, 0, std::memory_order_release, // pairs with take
                                          std::memory_order_relaxed)) [[unlikely]]
         unset_slowly(l, seen);

@@ -25,11 +25,17 @@ class detach_event;
 
 // What belongs to one thread for as long as it lives: a worker, or a foreign thread that has opened a region.
 // Never deleted: another thread takes it over.
+struct yield_row {
+    const omp_task *by = nullptr; // this task has yielded last,
+    unsigned length = 0;          // so often in a row
+};
+
 struct alignas(64) thread_state {
     block_cache blocks;
     team *spare = nullptr; // for the next region that the thread opens
     thread_constraints constraints;
-    taken_tasks taken;           // dependent ones of other threads
+    taken_tasks taken; // dependent ones of other threads
+    yield_row yields;
     unsigned worker = no_worker; // its number
     std::atomic<int> bound{-1};  // number of the place to which it is bound (binding.hpp); -1: not bound
     std::atomic<unsigned> open_regions{0}; // in which its members are on workers that it holds (holders.hpp)
@@ -174,8 +180,9 @@ static_assert(sizeof(omp_task) <= min_block && sizeof(group_counter) <= min_bloc
 static_assert(sizeof(omp_task) % 16 == 0 &&
               offsetof(omp_task, of_data) + sizeof(omp_task *) == sizeof(omp_task));
 
-// Whether the program uses priorities and cancellation: set when the control variables are read.
-extern bool priorities_enabled, cancellation_enabled;
+// Whether the program uses priorities and cancellation, and whether the schedulers decide about each task,
+// so that none runs in place of its waiting parent: set when the control variables are read.
+extern bool priorities_enabled, cancellation_enabled, schedulers_choose;
 inline bool has_priority(const omp_task *f) noexcept {
     return f->more && f->more->priority > 0 && priorities_enabled;
 }

@@ -59,7 +59,7 @@ void assign_threads(team &t, thread_state *caller, unsigned workers) {
                         distance_of_members(t, workers),
                         t.avoids_worker_0,
                         t.holds_workers ? changes_of_holders() : 0,
-                        t.holds_workers ? t.creator->in()->placement : 0};
+                        t.creator->in()->placement};
     if (t.placed_by == now) [[likely]]
         return;
     FULT_ASSERT(t.size == 1 || workers != 0);
@@ -86,8 +86,7 @@ void assign_threads(team &t, thread_state *caller, unsigned workers) {
         FULT_ASSERT(i == 0 || m.at->worker != thread_state::no_worker,
                     "the first alone may be a foreign thread");
         FULT_ASSERT(m.at->worker == thread_state::no_worker || m.at->worker < workers);
-        if (m.at->worker != thread_state::no_worker)
-            t.on_worker[m.at->worker] = &m;
+        t.put_on_worker(m);
     }
 }
 
@@ -107,6 +106,11 @@ void bind_members(team &t, bind_policy policy) {
                 m.at = at;
         if (moves && m.at->worker != thread_state::no_worker && !t.on_worker[m.at->worker])
             t.on_worker[m.at->worker] = &m;
+    }
+    if (moves) {
+        std::fill_n(t.on_worker.get(), t.workers, nullptr);
+        for (unsigned i = t.size; i-- > 0;)
+            t.put_on_worker(t.members[i]);
     }
     t.begins_bound = policy != bind_policy::none && t.size <= std::max(t.workers, 1u);
     if (t.begins_bound)

@@ -158,6 +158,7 @@ void start_member(team_member &m) {
     m.started_at = m.at;
     begin_member(m);
     m.gate.start();
+    const omp_wait here(begins::nothing); // for a slot
     try {
         detail::task *const t = detail::take_slot_with(
             {.stack_size = 0, .worker = static_cast<int>(m.at->worker), .pinned = true});
@@ -224,6 +225,11 @@ void init_team(team &t, unsigned size) {
 }
 
 unsigned open_regions() noexcept { return regions.load(std::memory_order_seq_cst); }
+
+void team::put_on_worker(team_member &m) noexcept {
+    const unsigned worker = m.at->worker;
+    m.next_here = worker == thread_state::no_worker ? nullptr : std::exchange(on_worker[worker], &m);
+}
 
 unsigned team::some_worker() noexcept {
     FULT_ASSERT(size > 1 || members[0].at->worker != thread_state::no_worker,
@@ -338,10 +344,10 @@ team *open_region(void (*function)(void *), void *data, unsigned size, const reg
     }
     if (with.prepare)
         with.prepare(*t, with.prepare_with);
+    t->before = me;
+    begin_member(t->members[0]); // which may be the running task already
     for (unsigned i = 1; i < size; ++i)
         start_member(t->members[i]);
-    t->before = me;
-    begin_member(t->members[0]);
     if (!slot) {
         begin_constraint(*t, me);
         set_current_task(mine);

@@ -43,28 +43,30 @@ omp_task *task_queue::remove(position at) noexcept {
     return f;
 }
 
-// The task of the highest priority that the constraint admits. In a long queue only some are looked at, and
-// the next call goes on behind them.
-task_queue::position task_queue::find(const constraint *c) noexcept {
+// The task of the highest priority that may begin on this worker; `any`: all may. In a long queue only some
+// are looked at, and the next call goes on behind them.
+task_queue::position task_queue::find(bool any) noexcept {
     constexpr std::size_t most_looked_at = 1024;
-    if (!c)
+    if (any)
         return tasks_.begin();
     if (tasks_.size() <= most_looked_at || next_look_ == tasks_.end())
         next_look_ = tasks_.begin();
     for (std::size_t i = 0; i < most_looked_at && next_look_ != tasks_.end(); ++i, ++next_look_)
-        if (admits(*c, next_look_->second))
+        if (member_for(next_look_->second))
             return next_look_;
     return tasks_.end();
 }
 
-const constraint *task_queue::constraint_here() const noexcept {
-    const team_member *const m = placeholder_.in()->member_on(detail::deciding_worker());
-    return m ? constraint_on(*m) : nullptr;
+// On a worker outside of the team, too: it passes the task on.
+bool task_queue::is_unconstrained() const noexcept {
+    const team &t = *placeholder_.in();
+    return !t.member_on(detail::deciding_worker()) || may_begin_any(t);
 }
 
-bool task_queue::has_admitted(const constraint &c) noexcept {
+bool task_queue::has_admitted() noexcept {
+    const bool any = is_unconstrained();
     const std::lock_guard hold(lock_);
-    return placeholders_ > tasks_.size() || find(&c) != tasks_.end();
+    return placeholders_ > tasks_.size() || any || find(false) != tasks_.end();
 }
 
 // True if a placeholder comes with it.
@@ -100,12 +102,12 @@ omp_task *task_queue::take(omp_task *next) {
 }
 
 omp_task *task_queue::take_before(omp_task *next) {
-    const constraint *const c = constraint_here();
+    const bool any = is_unconstrained();
     omp_task *first;
     detail::task *slot;
     {
         const std::lock_guard hold(lock_);
-        const position found = find(c);
+        const position found = find(any);
         if (found == tasks_.end())
             return next;
         first = remove(found);
@@ -121,14 +123,14 @@ omp_task *task_queue::take_before(omp_task *next) {
 // It ends if there is one for each task that is left, or, without a slot, if there is another one.
 omp_task *task_queue::begin_placeholder() {
     for (;; this_task::yield()) {
-        const constraint *const c = constraint_here();
+        const bool any = is_unconstrained();
         omp_task *first = nullptr;
         detail::task *slot = nullptr;
         bool ends;
         {
             const std::lock_guard hold(lock_);
             FULT_ASSERT(placeholders_ != 0, "this one is counted");
-            const position found = find(c);
+            const position found = find(any);
             const std::size_t left = tasks_.size() - (found != tasks_.end() ? 1 : 0);
             if (placeholders_ <= left)
                 slot =

@@ -2,10 +2,9 @@
 // that became ready while no slot was free.
 //
 // Placeholders, which are in slots, run them: whichever worker of the team starts one takes the task of the
-// highest priority that may begin there. With priorities, so does a worker that starts any other task of the
-// team. While the queue has a task, there is a placeholder. Usually there is one for each; where slots are
-// few, one is submitted again until the queue is empty. So a task with a priority is never later than its
-// placeholder, and the tasks without one never wait for more than the queue.
+// highest priority that may begin there (of a long queue, among those that it looks at). With priorities, so
+// does a worker that starts any other task of the team. While the queue has a task, there is a placeholder.
+// Usually there is one for each; where slots are few, one is submitted again until the queue is empty.
 // tests/model/task_queue.pml.
 #pragma once
 
@@ -29,8 +28,8 @@ class task_queue {
     // Called by a worker that starts `next`, a task or a placeholder of this team. Returns what it runs
     // instead, or `next`; null: `next` was a placeholder, and nothing is left to do.
     omp_task *take(omp_task *next);
-    // True if a placeholder may start where the constraint holds: it takes a task, or is one too many.
-    bool has_admitted(const constraint &c) noexcept;
+    // True if a placeholder may start on this worker: it takes a task, or is one too many.
+    bool has_admitted() noexcept;
     // At the end of the region, when all tasks have run.
     void await_placeholders();
 
@@ -41,8 +40,8 @@ class task_queue {
 
     omp_task *take_before(omp_task *next);
     omp_task *begin_placeholder();
-    const constraint *constraint_here() const noexcept;
-    position find(const constraint *c) noexcept;
+    bool is_unconstrained() const noexcept;
+    position find(bool any) noexcept;
     omp_task *remove(position at) noexcept;
     bool count_in(omp_task *f, bool has_slot);
     void insert(omp_task *f);

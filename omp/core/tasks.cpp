@@ -76,15 +76,16 @@ FULT_ALWAYS_INLINE void run_child(omp_task *f, const omp_task *me) {
     me->at->blocks.give(f->block, f);
 }
 
-FULT_NOINLINE void run_untied_child(worker_hot *w, task *t, omp_task *me) {
-    const omp_in_place here(me);
+FULT_NOINLINE void run_untied_child(worker_hot *w, task *t, omp_task *me, begins what) {
+    const omp_in_place here(me, what);
     run_above<slot_after::free> run(w, t);
     run_child(stored_omp_task(t), me);
 }
 
-// The member of f's team on this worker.
-team_member *member_here(const omp_task *f) noexcept {
-    return f->parent->in()->member_on(detail::deciding_worker());
+// The member as which f begins on this worker. The scheduler has asked whether it may, or did not have to.
+team_member *member_here(omp_task *f) noexcept {
+    team_member *const m = member_for(f);
+    return m ? m : f->parent->in()->member_on(detail::deciding_worker());
 }
 
 // The newest child of `me` that is private to this worker and has not started; its mark is that of `me` then.
@@ -107,37 +108,12 @@ FULT_RACY_READ task *newest_child(worker_hot *w, omp_task *me) noexcept {
     return nullptr;
 }
 
-bool is_yielding(const thread_state *at) noexcept {
-    return at->constraints.newest && at->constraints.newest->ends == until::turn;
-}
-
-// Children of the task that yields on this thread, on a stack on which another task has just ended: so the
-// scheduler is asked once for many of them. Such a child may suspend, and the task go on, and end. What ended
-// before may have been the last of its region: neither it nor its member is read.
-FULT_NOINLINE void run_children_of_yielding(const thread_state *at) {
-    if (priorities_enabled)
-        return;
-    worker_hot *const w = detail::current_worker();
-    while (is_yielding(at)) { // suspended, so its region is open
-        omp_task *const generator = at->constraints.newest->task;
-        task *const t = newest_child(w, generator);
-        if (!t || !detail::claim_private(w, t))
-            return;
-        const stored_task stored = detail::storage_as<stored_task>(*t);
-        generator->newest_child = stored.older;
-        run_above<slot_after::free> run(w, t);
-        run_body(stored.f, generator->self);
-    }
-}
-
 // A task with dependences of another thread's.
 FULT_NOINLINE void run_stolen_dependent(omp_task *f, team_member *m) {
     thread_state *const at = m->at;
     const thread_state *const home = f->parent->base.at;
     const std::uint64_t begin = detail::ticks();
     run_body(f, m);
-    if (is_yielding(at)) // then it may have run other tasks too
-        return;
     at->taken.ran(detail::ticks() - begin);
     if (at->taken.are_small())
         at->taken.pause(home->worker);
@@ -218,13 +194,10 @@ void run_members(task &t) noexcept {
 
 // As the first task of OpenMP's on this stack, which is tied to this worker, the one of m.
 void run_first(omp_task *f, team_member *m) {
-    thread_state *const at = m->at;
-    if (f->more && f->more->node && f->parent->base.at != at)
+    if (f->more && f->more->node && f->parent->base.at != m->at)
         run_stolen_dependent(f, m);
     else
         run_body(f, m);
-    if (is_yielding(at))
-        run_children_of_yielding(at);
 }
 
 // The runtime's task is not at home, or it may have waited for a slot: whether f may begin is looked up
@@ -262,12 +235,12 @@ void drop_nothing(task &) noexcept {}
 
 } // namespace
 
-bool priorities_enabled = false;
+bool priorities_enabled = false, schedulers_choose = false;
 
 const detail::task_ops omp_task_ops{&run_omp_task, &drop_nothing, &may_start};
 
 void run_own_children(omp_task *me, begins what) {
-    if (priorities_enabled) // the schedulers choose
+    if (schedulers_choose)
         return;
     worker_hot *w = detail::current_worker();
     const thread_constraints &constraints = me->at->constraints;
@@ -293,7 +266,7 @@ void run_own_children(omp_task *me, begins what) {
         me->newest_child = detail::storage_as<stored_task>(*t).older;
         omp_task *const f = stored_omp_task(t);
         if (f->has(is_untied)) [[unlikely]] {
-            run_untied_child(w, t, me);
+            run_untied_child(w, t, me, what);
             continue;
         }
         run_above<slot_after::free> run(w, t);
@@ -339,8 +312,9 @@ void submit_generated_slowly(omp_task *f) {
             run_undeferred(me, f);
         else
             me->in()->queue.add(f);
-    } else if (has_many_children(me))
-        taskyield(me);
+    } else {
+        limit_children(me);
+    }
 }
 
 task *await_slot(team &t) noexcept {

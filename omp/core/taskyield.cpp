@@ -1,6 +1,7 @@
 #include "taskyield.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fult/this_task.hpp>
 
@@ -8,27 +9,45 @@
 #include "team.hpp"
 
 namespace fult::omp {
+namespace {
+
+void yield(begins what) {
+    const omp_wait here(what, until::turn);
+    this_task::yield();
+}
+
+// Of this thread, by the same task, and no other task has yielded here since.
+bool polls(const omp_task *me) noexcept {
+    constexpr unsigned some = 16;
+    yield_row &row = me->at->yields;
+    if (std::exchange(row.by, me) != me)
+        row.length = 0;
+    return ++row.length > some;
+}
+
+// libgomp queues 64 tasks for each thread, libomp 256 of each.
+bool has_many_children(const omp_task *me) noexcept {
+    constexpr std::uint32_t least = 256, for_each_thread = 64;
+    return bodies_in(me->innermost->outstanding()) > std::max(least, for_each_thread * me->in()->size);
+}
+
+} // namespace
 
 void taskyield(omp_task *me) {
     if (me->in()->is_serial) {
         me->in()->late.run_one(me);
         return;
     }
-    if (!task_on_worker())
-        return;
-    const omp_wait here(begins::descendants, until::turn);
-    this_task::yield();
+    if (task_on_worker())
+        yield(polls(me) ? begins::descendants : begins::nothing);
 }
 
-// 32 tasks of 256 bytes, and as many nodes of dependences, stay in a first-level cache; with 128 queued
-// tasks a generator of small ones is half as fast.
-// Below a generator that yields, more: each of them that yields as well keeps a stack.
-bool has_many_children(const omp_task *me) noexcept {
-    constexpr std::uint32_t many = 32, for_each_thread = 8, times_below_another = 8;
-    const std::uint32_t most = std::max(many, for_each_thread * me->in()->size);
-    const constraint *const newest = me->at->constraints.newest;
-    return bodies_in(me->innermost->outstanding()) >
-           most * (newest && newest->ends == until::turn ? times_below_another : 1);
+void limit_children(omp_task *me) {
+    if (me->in()->is_serial || !task_on_worker() || !has_many_children(me))
+        return;
+    run_own_children(me, begins::descendants);
+    if (schedulers_choose || detail::is_stack_low(detail::current_worker()))
+        yield(begins::descendants);
 }
 
 } // namespace fult::omp

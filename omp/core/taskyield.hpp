@@ -5,13 +5,15 @@
 
 namespace fult::omp {
 
-// Lets other tasks run: those that have begun, and, if `me` is tied, its descendants. Without effect on a
-// foreign thread. In that time private children of `me` may run one after the other
-// (run_children_of_yielding).
+// Lets tasks run that have begun. A task that yields again and again polls for what others do: then new tasks
+// begin, too, and, if `me` is tied, its descendants alone. Without effect on a foreign thread.
+//
+// A task that yields once begins none, as with libgomp: it may hold what they wait for.
 void taskyield(omp_task *me);
-// So many that have not ended that the generator lets others run: then few are queued, their memory stays in
-// the cache, and most predecessors have ended. It never waits for its children: they may wait for what it
-// does next.
-bool has_many_children(const omp_task *me) noexcept;
+// Called by a generator now and then. If very many of its children have not ended, it runs those that are
+// private to its worker, in its place: then few are queued, and their memory stays in the cache. So many as
+// the compilers' libraries queue before they do that are never run: they may wait for what the generator does
+// next.
+void limit_children(omp_task *me);
 
 } // namespace fult::omp

@@ -36,6 +36,7 @@ struct alignas(64) team_member {
     const thread_state *started_at = nullptr; // its last task
     omp_task *implicit = nullptr;             // the same in all regions of the team
     binding bind;                             // if binds_threads()
+    team_member *next_here = nullptr;         // another member on the same worker
 
     alignas(64) work_position work; // in the current work-sharing construct
     condition_wait barrier;
@@ -80,7 +81,7 @@ struct team {
     std::atomic<std::uint64_t> construct_cancelled{0}; // clang: number of the work-sharing construct; 0: none
 
     std::unique_ptr<team_member[]> members;
-    std::unique_ptr<team_member *[]> on_worker; // by worker; null: the worker has no member
+    std::unique_ptr<team_member *[]> on_worker; // by worker: its first member, or null
     unsigned workers = 0;                       // length of on_worker
     std::atomic<unsigned> next_target{0};
 
@@ -105,7 +106,8 @@ struct team {
     team_member *member_on(unsigned worker) const noexcept {
         return worker < workers ? on_worker[worker] : nullptr;
     }
-    unsigned some_worker() noexcept; // of a member that waits, if there is one
+    void put_on_worker(team_member &m) noexcept; // the members in the order of falling numbers
+    unsigned some_worker() noexcept;             // of a member that waits, if there is one
 };
 
 static_assert(sizeof(team_member) % 64 == 0 && alignof(team) == 64, "no two members in one cache line");
