@@ -51,7 +51,7 @@ WHAT = {name: what for name, _, what in LINES}
 
 # Suites with steps of their own.
 SEPARATE = ['model', 'model-large', 'layout', 'install', 'docs', 'long', 'fresh', 'timed', 'slurm', 'soak', 'readme', 'tidy',
-            'verbs-vm']
+            'verbs-vm', 'real']
 
 # Compiling takes longest. With -O1 it takes half as long as with -O3; sources are compiled twelve at a time.
 GATE = ['-Dbuildtype=plain', '-Doptimization=1', '-Db_ndebug=false', '-Dbenchmarks=disabled', '-Dtogether=12']
@@ -104,6 +104,7 @@ STEPS = [
     Step('variants', ['O0', 'lto', 'hardened'], ['sample', 'omp'], targets=['libraries', 'sample-tests']),
     Step('aarch64', 'aarch64', ['core'], setup='emulated', targets=['core-tests']),
     Step('verbs-vm', 'release', ['verbs-vm']),
+    Step('real', 'release', ['real'], targets=['libraries']),
     Step('soak', 'release', ['soak']),
     Step('timed', 'release', ['timed'], alone=True),
 ]
