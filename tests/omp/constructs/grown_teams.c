@@ -1,6 +1,8 @@
 // A thread number keeps its thread when teams grow and shrink, and so what is thread-local, whatever other
-// threads open in between. libraries: -pthread -ldl arguments: nested again with: OMP_PLACES=threads
-// OMP_MAX_ACTIVE_LEVELS=2
+// threads open in between.
+// libraries: -pthread -ldl
+// arguments: nested
+// again with: OMP_PLACES=threads OMP_MAX_ACTIVE_LEVELS=2
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <omp.h>

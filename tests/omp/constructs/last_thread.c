@@ -1,5 +1,7 @@
 // The initial thread ends by pthread_exit. The process ends, with status 0, when the last thread of the
-// program does. libraries: -pthread arguments: never arguments: before arguments: plain arguments: late
+// program does.
+// libraries: -pthread
+// arguments: never before plain late
 #include <omp.h>
 #include <pthread.h>
 #include <string.h>

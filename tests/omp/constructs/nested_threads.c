@@ -2,6 +2,7 @@
 // the nested team was last used: they may wait for a mutex of the system that the opener of the nested region
 // holds.
 // libraries: -pthread
+// arguments: one_between
 #include <omp.h>
 #include <pthread.h>
 
@@ -12,8 +13,27 @@ enum { few = 2, many = 12, most_nested = 6 };
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int at_mutex;
 
+static int open_nested(int nested) {
+    int inner = 0;
+#pragma omp parallel num_threads(nested) reduction(+ : inner)
+    {
+        CHECK(omp_get_num_threads() == nested);
+        inner++;
+#pragma omp barrier
+    }
+    return inner;
+}
+
+// A region of one thread is between the two.
+static int open_below_one(int nested) {
+    int inner = 0;
+#pragma omp parallel num_threads(1) shared(inner)
+    inner = open_nested(nested);
+    return inner;
+}
+
 // One of n threads opens a nested region, while the others wait for its mutex.
-static void open_within(int n, int nested) {
+static void open_by_one(int n, int nested, int (*open)(int)) {
     int inner = 0;
     at_mutex = 0;
 #pragma omp parallel num_threads(n) shared(inner)
@@ -24,12 +44,7 @@ static void open_within(int n, int nested) {
             pthread_mutex_lock(&mutex);
 #pragma omp barrier
         if (opens) {
-#pragma omp parallel num_threads(nested) reduction(+ : inner)
-            {
-                CHECK(omp_get_num_threads() == nested);
-                inner++;
-#pragma omp barrier
-            }
+            inner = open(nested);
         } else {
             pthread_mutex_lock(&mutex);
             at_mutex++;
@@ -39,14 +54,16 @@ static void open_within(int n, int nested) {
     CHECK(inner == nested && at_mutex == n - 1);
 }
 
-int main(void) {
+int main(int count, char **words) {
+    (void)words;
+    int (*const open)(int) = count > 1 ? open_below_one : open_nested;
     omp_set_dynamic(0);
     omp_set_max_active_levels(2);
-    open_within(many, most_nested); // as many threads as there will be
+    open_by_one(many, most_nested, open); // as many threads as there will be
     for (int nested = 2; nested < most_nested; nested++) {
-        open_within(few, nested);
-        open_within(many, nested);
-        open_within(few, nested);
+        open_by_one(few, nested, open);
+        open_by_one(many, nested, open);
+        open_by_one(few, nested, open);
     }
     return 0;
 }

@@ -1,5 +1,6 @@
 // Without OMP_PROC_BIND, a region leaves to the initial thread, and to threads that it starts later, all
-// processors. libraries: -pthread
+// processors.
+// libraries: -pthread
 #define _GNU_SOURCE
 #include <omp.h>
 #include <pthread.h>

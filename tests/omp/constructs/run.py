@@ -3,9 +3,9 @@
 
 run.py LIBRARY_FOLDER PROGRAM... [--compiler NAME] [--threads LIST] [--flags FLAGS] [--own]
 
-A program passes if its status is 0 with 1, 2 and 8 threads. A comment `environment: NAME=VALUE ...` in its first lines sets
-variables; `again with: NAME=VALUE ...` runs it once more with these as well; `arguments: WORD` runs it once more with that
-argument; `libraries: FLAG ...` is for the compiler.
+A program passes if its status is 0 with 1, 2 and 8 threads. Its first lines may hold directives, each a comment line of its own.
+`environment: NAME=VALUE ...` sets variables; each line `again with: NAME=VALUE ...` runs it once more with these as well;
+`arguments: WORD ...` runs it once more with each of the words as its argument; `libraries: FLAG ...` is for the compiler.
 """
 import argparse
 import os
@@ -22,12 +22,39 @@ compilers = {
 }
 
 
+names = ("environment", "again with", "arguments", "libraries")
+first_lines = 12
+comment = re.compile(r"\s*(?://|!)(.*)")
+directive = re.compile(rf"\s*({'|'.join(names)}):(.*)")
+anywhere = re.compile(rf"(?<!\w)(?:{'|'.join(names)}):")
+
+
 def directives(text, name):
-    words = []
-    for line in text.splitlines()[:12]:
-        if found := re.match(rf"\s*(?://|!)\s*{name}:\s*(.*)", line):
-            words += shlex.split(found.group(1))
-    return words
+    """The words of each line with this directive."""
+    lines = []
+    for line in text.splitlines()[:first_lines]:
+        found = comment.match(line)
+        found = found and directive.match(found.group(1))
+        if found and found.group(1) == name:
+            lines.append(shlex.split(found.group(2)))
+    return lines
+
+
+def misplaced(text):
+    """What is wrong with the directives in the comments of a program."""
+    errors = []
+    for number, line in enumerate(text.splitlines(), 1):
+        found = comment.match(line)
+        if not found or not anywhere.search(found.group(1)):
+            continue
+        at_start = directive.match(found.group(1))
+        if not at_start or len(anywhere.findall(found.group(1))) > 1:
+            errors.append(f"line {number}: a directive is the only one of its line, and at the start of the comment")
+        elif number > first_lines:
+            errors.append(f"line {number}: a directive is in the first {first_lines} lines")
+        elif not at_start.group(2).strip():
+            errors.append(f"line {number}: a directive without words")
+    return errors
 
 
 def run(program, binary, environment, arguments):
@@ -51,6 +78,8 @@ def can_compile(compiler, suffix):
 
 def failures_of(program, options, folder):
     text = program.read_text()
+    if errors := misplaced(text):
+        return [f"{program.name}: {error}" for error in errors]
     compiler = compilers[options.compiler].get(program.suffix)
     if not compiler:
         return []
@@ -59,7 +88,8 @@ def failures_of(program, options, folder):
     version = ["-fopenmp-version=51"] if options.compiler == "clang" else []
     command = [compiler, "-O2", "-g", "-fopenmp", *version, "-J", folder] if program.suffix == ".f90" else [
         compiler, "-O2", "-g", "-fopenmp", *version]
-    built = subprocess.run([*command, *shlex.split(options.flags), "-o", binary, program, *directives(text, "libraries")], capture_output=True, text=True)
+    libraries = sum(directives(text, "libraries"), [])
+    built = subprocess.run([*command, *shlex.split(options.flags), "-o", binary, program, *libraries], capture_output=True, text=True)
     if built.returncode != 0:
         return [f"{program.name}: does not compile\n{built.stderr[-2000:]}"]
     failures = []
@@ -67,12 +97,11 @@ def failures_of(program, options, folder):
         environment = dict(os.environ, OMP_NUM_THREADS=threads)
         if not options.own:
             environment["LD_LIBRARY_PATH"] = str(options.library.resolve())
-        environment.update(word.split("=", 1) for word in directives(text, "environment"))
-        again = directives(text, "again with")
-        for more in [[], again] if again else [[]]:
-            environment.update(word.split("=", 1) for word in more)
-            for arguments in [[], *([word] for word in directives(text, "arguments"))]:
-                if failure := run(program, binary, environment, arguments):
+        environment.update(word.split("=", 1) for word in sum(directives(text, "environment"), []))
+        for more in [[], *directives(text, "again with")]:
+            with_more = environment | dict(word.split("=", 1) for word in more)
+            for arguments in [[], *([word] for word in sum(directives(text, "arguments"), []))]:
+                if failure := run(program, binary, with_more, arguments):
                     failures.append(f"{' '.join([*more, program.name, *arguments])} with {threads} threads: {failure}")
     return failures
 

@@ -1,7 +1,8 @@
 // While a tied task waits, its thread begins none but its descendants, and the task goes on when these
 // have ended. So a mutex of the system may be held across any wait of OpenMP's, and data of the thread stay:
-// a task that finds the mutex locked by its own thread has begun, or gone on, in the wrong place. again with:
-// FULT_MAX_TASKS=256 libraries: -pthread
+// a task that finds the mutex locked by its own thread has begun, or gone on, in the wrong place.
+// again with: FULT_MAX_TASKS=256
+// libraries: -pthread
 #define _GNU_SOURCE
 #include <errno.h>
 #include <omp.h>

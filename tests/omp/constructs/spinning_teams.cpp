@@ -1,5 +1,6 @@
 // Threads of the program open teams that meet at a barrier of the program's own, at which members spin: as
-// BLAS libraries do. Teams that are open at once are on different workers. libraries: -pthread
+// BLAS libraries do. Teams that are open at once are on different workers.
+// libraries: -pthread
 #include <atomic>
 #include <omp.h>
 #include <sched.h>
