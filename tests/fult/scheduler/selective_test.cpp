@@ -58,6 +58,34 @@ class selective : public ::testing::Test {
         o.workers = workers;
         return o;
     }
+    // Worker 1 has tasks that worker 0 may not start, and hides some that it may.
+    template <class Wait> void find_hidden(const Wait &wait) {
+        runtime r(with(2));
+        constexpr int others = 20, mine = 3;
+        std::atomic<unsigned> here{0};
+        allowed = 7;
+        restricted other(allowed, others), own(here, mine);
+        latch begun(1);
+        std::atomic<bool> are_others_there{false};
+        auto hides = spawn_pinned(1, [&] {
+            begun.count_down();
+            while (!are_others_there) {
+            }
+            for (int i = 0; i < mine; ++i)
+                own.submit();
+            while (!own.left.try_wait()) {
+            }
+        });
+        begun.wait();
+        for (int i = 0; i < others; ++i)
+            other.submit(detail::take_slot_with({.worker = 1}));
+        are_others_there = true;
+        wait(own.left);
+        EXPECT_EQ(own.elsewhere, 0);
+        allowed = restricted::anywhere;
+        hides.join();
+        other.left.wait();
+    }
     std::atomic<unsigned> allowed{restricted::anywhere};
 };
 
@@ -122,32 +150,19 @@ TEST_F(selective, what_may_start_later_is_found_by_a_worker_that_sleeps) {
 }
 
 // Others are public there all the time, which the worker passes over.
-TEST_F(selective, what_a_worker_hides_that_decides_nothing_is_found) {
-    runtime r(with(2));
-    constexpr int others = 20, mine = 3;
-    std::atomic<unsigned> here{0};
-    allowed = 7;
-    restricted other(allowed, others), own(here, mine);
-    latch begun(1);
-    std::atomic<bool> are_others_there{false};
-    auto hides = spawn_pinned(1, [&] {
-        begun.count_down();
-        while (!are_others_there) {
-        }
-        for (int i = 0; i < mine; ++i)
-            own.submit();
-        while (!own.left.try_wait()) {
-        }
+TEST_F(selective, a_search_finds_what_a_worker_hides_that_decides_nothing) {
+    find_hidden([this](latch &all) { await(all); });
+    EXPECT_EQ(allowed, restricted::anywhere);
+}
+
+TEST_F(selective, a_task_that_yields_finds_what_a_worker_hides_that_decides_nothing) {
+    find_hidden([](const latch &all) {
+        detail::select_starts(true);
+        while (!all.try_wait())
+            this_task::yield();
+        detail::select_starts(false);
     });
-    begun.wait();
-    for (int i = 0; i < others; ++i)
-        other.submit(detail::take_slot_with({.worker = 1}));
-    are_others_there = true;
-    await(own.left);
-    EXPECT_EQ(own.elsewhere, 0);
-    allowed = restricted::anywhere;
-    hides.join();
-    other.left.wait();
+    EXPECT_EQ(allowed, restricted::anywhere);
 }
 
 TEST_F(selective, tasks_that_have_started_resume) {
