@@ -30,22 +30,39 @@ struct draw {
     bool one_in(unsigned n) { return below(n) == 0; }
 };
 
+class checked_mutex;
+class contended;
+class constraining;
+
+struct program {
+    std::uint64_t seed;
+    bool nested;                                // regions within regions
+    bool own_data;                              // no two members of teams share threadprivate data
+    checked_mutex *mutex;                       // of tasks that hold it while they wait, or none
+    contended *locks;                           // of tasks, also of those that hold the mutex
+    std::vector<const constraining *> *members; // by thread number: what has begun there, the newest last
+};
+
 // One task as the scheduling constraint sees it, from its begin to its end, or, as an implicit one, to the
-// barrier. A tied task begins only on a thread whose last one it descends from.
+// barrier. A task begins only on a thread where it descends from each tied one that is suspended.
 class constraining {
   public:
     enum kind { implicit, tied, at_once, free };
-    constraining(std::uint64_t seed, const constraining *parent, kind what) : parent_(parent) {
-        if (what == tied && !here.empty() && !omp_in_final())
-            expect(descends_from(here.back()), "a tied task began on the thread of one that is suspended",
-                   seed);
+    constraining(const program &p, const constraining *parent, kind what)
+        : parent_(parent), here_(p.members[omp_get_thread_num()]) {
+        const auto is_below = [&](const constraining *other) { return descends_from(other); };
+        if ((what == tied || what == free) && !omp_in_final())
+            expect(std::all_of(here_.begin(), here_.end(), is_below),
+                   what == tied ? "a tied task began on the thread of one that is suspended"
+                                : "an untied task began on the thread of a tied one that is suspended",
+                   p.seed);
         if (what != free)
-            here.push_back(this);
+            here_.push_back(this);
     }
     ~constraining() { leave(); }
     void leave() {
-        if (const auto at = std::find(here.begin(), here.end(), this); at != here.end())
-            here.erase(at);
+        if (const auto at = std::find(here_.begin(), here_.end(), this); at != here_.end())
+            here_.erase(at);
     }
     constraining(const constraining &) = delete;
     constraining &operator=(const constraining &) = delete;
@@ -58,5 +75,5 @@ class constraining {
         return at;
     }
     const constraining *parent_;
-    static inline thread_local std::vector<const constraining *> here; // the newest last
+    std::vector<const constraining *> &here_;
 };

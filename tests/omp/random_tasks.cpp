@@ -6,11 +6,11 @@
 // THREADS: so many threads run programs at the same time, each with teams of its own.
 // What is checked: each task runs once; taskwait returns after the bodies of all children, taskgroup and
 // barriers after all descendants; tasks with dependences run in an order that these allow; a tied task stays
-// on its thread, with that thread's threadprivate data, which no other task changes while it yields; a tied
-// task begins only on a thread whose last one it descends from, so a mutex may be held across waits; a
-// cancelled taskgroup ends, and so does a region, also where its members wait in a barrier; what depends on a
-// detached task comes after its event, and all memory orders all tasks; reductions have the right sum;
-// members of a team may spin for each other.
+// on its thread, with that thread's threadprivate data, which no other task changes while it yields; a
+// task begins only on a thread whose suspended ones it descends from, so a mutex may be held across waits,
+// for locks too; a cancelled taskgroup ends, and so does a region, also where its members wait in a barrier;
+// what depends on a detached task comes after its event, and all memory orders all tasks; reductions have the
+// right sum; members of a team may spin for each other.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -19,8 +19,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <dlfcn.h>
 #include <memory>
-#include <mutex>
 #include <omp.h>
 #include <optional>
 #include <sched.h>
@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "random_checks.hpp"
+#include "random_locks.hpp"
 
 extern "C" void GOMP_task(void (*function)(void *), void *data, void (*copy)(void *, void *), long size,
                           long align, bool deferred, unsigned flags, void **depend, int priority,
@@ -42,11 +43,10 @@ int writer = 0; // the task that uses the thread's data
 
 std::atomic<long> tasks_run{0};
 
-struct program {
-    std::uint64_t seed;
-    bool nested;       // threads of nested teams share threadprivate data
-    std::mutex &mutex; // of tasks that hold it while they wait
-};
+// libgomp runs detached tasks that are undeferred to the end of their event, where others wait for it.
+const bool on_libgomp = dlsym(RTLD_DEFAULT, "fult_omp_start_runtime") == nullptr;
+// Members share the workers that there are: no thread is theirs alone.
+const bool few_workers = std::getenv("FULT_WORKERS") != nullptr;
 
 void node(const program &p, std::uint64_t seed, unsigned depth, std::atomic<long> *count,
           const constraining *me);
@@ -57,7 +57,7 @@ class stays {
     explicit stays(const program &p) : p_(p), thread_(omp_get_thread_num()), mine_(mine) {}
     ~stays() {
         expect(omp_get_thread_num() == thread_, "a tied task has another thread number", p_.seed);
-        if (!p_.nested)
+        if (p_.own_data)
             expect(mine == mine_ && mine == thread_, "a tied task sees another thread's data", p_.seed);
     }
     stays(const stays &) = delete;
@@ -84,28 +84,28 @@ void children(const program &p, draw d, unsigned depth, std::atomic<long> &bodie
         case 0:
 #pragma omp task firstprivate(s, depth, to, b, q, me) if (s % 3 != 0)
         {
-            const constraining here(q->seed, me, s % 3 != 0 ? constraining::tied : constraining::at_once);
+            const constraining here(*q, me, s % 3 != 0 ? constraining::tied : constraining::at_once);
             node(*q, s, depth - 1, to, &here);
             ++*b;
         } break;
         case 1:
 #pragma omp task firstprivate(s, depth, to, b, q, me) final(s % 5 == 0) mergeable
         {
-            const constraining here(q->seed, me, constraining::tied);
+            const constraining here(*q, me, constraining::tied);
             node(*q, s, depth - 1, to, &here);
             ++*b;
         } break;
         case 2:
 #pragma omp task firstprivate(s, depth, to, b, q, me) priority(static_cast <int>(s % 7)) untied
         {
-            const constraining here(q->seed, me, constraining::free);
+            const constraining here(*q, me, constraining::free);
             node(*q, s, depth - 1, to, &here);
             ++*b;
         } break;
         default:
 #pragma omp task firstprivate(s, depth, to, b, q, me)
         {
-            const constraining here(q->seed, me, constraining::tied);
+            const constraining here(*q, me, constraining::tied);
             const stays stay(*q);
             node(*q, s, depth - 1, to, &here);
             ++*b;
@@ -247,11 +247,11 @@ void with_yields(const program &p, draw d) {
     const program *const q = &p;
 #pragma omp task firstprivate(me, yields, q)
     {
-        expect(q->nested || writer == 0, "a task started in one that yields", q->seed);
+        expect(!q->own_data || writer == 0, "a task started in one that yields", q->seed);
         writer = me;
         for (int i = 0; i < yields; ++i) {
 #pragma omp taskyield
-            expect(q->nested || writer == me, "the data of a thread changed in a taskyield", q->seed);
+            expect(!q->own_data || writer == me, "the data of a thread changed in a taskyield", q->seed);
         }
         writer = 0;
     }
@@ -390,69 +390,7 @@ void with_single_producer(const program &p, draw d) {
     expect(ended_below == expected_below, "tasks of the tasks of a single producer", p.seed);
 }
 
-// A tied task that holds a mutex of the system while it waits for its children, which do not ask for it.
-void with_mutex(const program &p, draw d, const constraining *me) {
-    if (omp_in_final())
-        return;
-    const unsigned n = d.below(6), how = d.below(p.nested ? 6 : 5);
-    const program *const q = &p;
-#pragma omp taskgroup
-#pragma omp task firstprivate(n, how, q, me)
-    {
-        const constraining here(q->seed, me, constraining::tied);
-        const std::lock_guard hold(q->mutex);
-        std::atomic<unsigned> ended{0};
-        [[maybe_unused]] int x = 0;
-        switch (how) {
-        case 0:
-            for (unsigned i = 0; i < n; ++i) {
-#pragma omp task shared(ended)
-                ++ended;
-            }
-#pragma omp taskwait
-            break;
-        case 1:
-#pragma omp taskgroup
-            for (unsigned i = 0; i < n; ++i) {
-#pragma omp task shared(ended)
-                {
-#pragma omp taskyield
-                    ++ended;
-                }
-            }
-            break;
-        case 2:
-#pragma omp taskloop grainsize(1) shared(ended)
-            for (unsigned i = 0; i < n; ++i)
-                ++ended;
-            break;
-        case 3:
-            for (unsigned i = 0; i < n; ++i) {
-#pragma omp taskyield
-                ++ended;
-            }
-            break;
-        case 4:
-            for (unsigned i = 0; i < n; ++i) {
-#pragma omp task shared(ended) depend(inout : x)
-                ++ended;
-            }
-#pragma omp task depend(in : x) if (0)
-            {}
-            break;
-        default:
-#pragma omp parallel num_threads(2) shared(ended)
-        {
-#pragma omp for
-            for (unsigned i = 0; i < n; ++i)
-                ++ended;
-        }
-        }
-        expect(ended == n, "children of a task that holds a mutex", q->seed);
-    }
-}
-
-constexpr unsigned kinds = 13;
+constexpr unsigned kinds = 14;
 
 void node(const program &p, std::uint64_t seed, unsigned depth, std::atomic<long> *count,
           const constraining *me) {
@@ -479,23 +417,30 @@ void node(const program &p, std::uint64_t seed, unsigned depth, std::atomic<long
             with_region(p, d);
         break;
     case 6:
-        with_detach(p, d);
+        if (!on_libgomp)
+            with_detach(p, d);
         break;
     case 7:
-        with_events(p, d);
+        if (!on_libgomp)
+            with_events(p, d);
         break;
     case 8:
-        with_all_memory(p, d);
+        if (!on_libgomp)
+            with_all_memory(p, d);
         break;
     case 9:
         if (p.nested)
             with_cancelled_barrier(p, d);
         break;
     case 10:
-        with_single_producer(p, d);
+        if (!on_libgomp)
+            with_single_producer(p, d);
         break;
     case 11:
         with_mutex(p, d, me);
+        break;
+    case 12:
+        with_locks(p, d, me);
         break;
     default:
         with_yields(p, d);
@@ -511,20 +456,24 @@ long size_of(std::uint64_t seed, unsigned depth) {
 
 void run(std::uint64_t seed) {
     draw d{seed};
-    std::mutex mutex;
-    const program p{seed, d.one_in(2), mutex};
-    omp_set_max_active_levels(p.nested ? 3 : 1);
+    const bool nested = d.one_in(2);
+    checked_mutex mutex(seed);
+    contended locks;
+    omp_set_max_active_levels(nested ? 3 : 1);
     const unsigned depth = 2 + d.below(5);
-    const int threads = static_cast<int>(1 + d.below(d.one_in(8) ? 8 : 3));
+    const int drawn = static_cast<int>(1 + d.below(d.one_in(8) ? 8 : 3)), threads = few_workers ? 4 : drawn;
+    const auto members = std::make_unique<std::vector<const constraining *>[]>(threads);
+    const program p{seed,   nested,       !nested && !few_workers, few_workers ? nullptr : &mutex,
+                    &locks, members.get()};
     std::atomic<long> count{0};
     std::atomic<int> arrived{0};
     const unsigned ahead = d.one_in(4) ? d.below(40) : 0;
     std::atomic<long> iterations{0};
     const auto implicit = std::make_unique<std::optional<constraining>[]>(threads);
-    const bool spins = d.one_in(4);
+    const bool spins = d.one_in(4) && !few_workers;
     long expected = 0;
     const std::uint64_t root = d.next();
-    if (d.one_in(8)) { // alone
+    if (d.one_in(8) && !on_libgomp) { // alone
         with_events(p, d);
         with_all_memory(p, d);
     }
@@ -544,11 +493,11 @@ void run(std::uint64_t seed) {
         const std::uint64_t own = root;
         const program *const q = &p;
         std::atomic<long> *const to = &count;
-        constraining &self = implicit[mine].emplace(p.seed, nullptr, constraining::implicit);
+        constraining &self = implicit[omp_get_thread_num()].emplace(p, nullptr, constraining::implicit);
         const constraining *const me = &self;
 #pragma omp task firstprivate(own, depth, q, to, me)
         {
-            const constraining here(q->seed, me, constraining::tied);
+            const constraining here(*q, me, constraining::tied);
             node(*q, own, depth, to, &here);
         }
         self.leave();
