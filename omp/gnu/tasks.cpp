@@ -171,9 +171,18 @@ FULT_NOINLINE void submit_copied(omp_task *me, void (*fn)(void *), void *data, v
     submit(f);
 }
 
-// Of a task without clauses that runs at once.
+// Of a task without clauses that runs at once, in place of its parent: so it is tied.
 FULT_NOINLINE void run_plain_here(void (*fn)(void *), void *data, unsigned flags, omp_task **word) {
-    run_plain(*word, *word, fn, data, task_flags_of(flags));
+    run_plain(*word, *word, fn, data, task_flags_of(flags & final_flag));
+}
+
+// On a foreign thread, or in a task of the runtime's that is not OpenMP's. The arguments are GOMP_task's.
+FULT_NOINLINE void task_elsewhere(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size,
+                                  long align, bool if_clause, unsigned flags, void **depend, int priority,
+                                  void *detach) {
+    if (copy || (flags & ~plain_flags) != 0 || cancellation_enabled ||
+        !run_plain_elsewhere(fn, data, task_flags_of(flags), if_clause))
+        task_with_clauses(fn, data, copy, size, align, if_clause, flags, depend, priority, detach);
 }
 
 } // namespace
@@ -182,12 +191,11 @@ extern "C" {
 
 void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align,
                bool if_clause, unsigned flags, void **depend, int priority, void *detach) {
-    if (omp_task **const word = current_task_word(); !word) [[unlikely]] {
-        if (!copy && (flags & ~plain_flags) == 0 && !cancellation_enabled &&
-            run_plain_elsewhere(fn, data, task_flags_of(flags), if_clause))
-            return;
-    } else if (omp_task *const me = *word;
-               if_clause && (flags & ~deferred_flags) == 0 && !me->has(generates_slowly)) {
+    omp_task **const word = current_task_word();
+    if (!word) [[unlikely]]
+        return task_elsewhere(fn, data, copy, size, align, if_clause, flags, depend, priority, detach);
+    omp_task *const me = *word;
+    if (if_clause && (flags & ~deferred_flags) == 0 && !me->has(generates_slowly)) {
         if (!copy && is_small(size, align) && can_submit_fast(me)) [[likely]] {
             omp_task *const f = new_small_task(me, (flags & untied_flag) * is_untied);
             f->function = fn;
@@ -196,9 +204,9 @@ void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), lon
         }
         return submit_copied(me, fn, data, copy, static_cast<std::size_t>(size),
                              static_cast<std::size_t>(align), flags);
-    } else if (!copy && (flags & ~plain_flags) == 0 && !cancellation_enabled) {
-        return run_plain_here(fn, data, flags, word);
     }
+    if (!copy && (flags & ~plain_flags) == 0 && !cancellation_enabled)
+        return run_plain_here(fn, data, flags, word);
     task_with_clauses(fn, data, copy, size, align, if_clause, flags, depend, priority, detach);
 }
 
