@@ -1,10 +1,10 @@
 #include "processor_quota.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
-#include <fstream>
+#include <cstdio>
 #include <new>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,13 +12,38 @@
 namespace fult::detail {
 namespace {
 
-bool has_word(std::string_view list, std::string_view word) {
-    while (!list.empty()) {
-        const std::size_t end = std::min(list.find(','), list.size());
-        if (list.substr(0, end) == word)
-            return true;
-        list.remove_prefix(std::min(end + 1, list.size()));
+// Empty if there is no such file. Streams of C++ would take ten times as long: the first one of a process
+// makes a locale.
+std::string text_of(const std::string &path) {
+    std::string text;
+    if (std::FILE *const file = std::fopen(path.c_str(), "re")) {
+        char part[4096];
+        while (const std::size_t size = std::fread(part, 1, sizeof part, file))
+            text.append(part, size);
+        std::fclose(file);
     }
+    return text;
+}
+
+// Removes the first part of a text, up to a separator.
+std::string_view take_up_to(char separator, std::string_view &text) {
+    const std::size_t end = std::min(text.find(separator), text.size());
+    const std::string_view first = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return first;
+}
+
+// 0 if it is no number.
+std::int64_t number_in(std::string_view text) {
+    std::int64_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
+bool has_word(std::string_view list, std::string_view word) {
+    while (!list.empty())
+        if (take_up_to(',', list) == word)
+            return true;
     return false;
 }
 
@@ -29,38 +54,38 @@ struct hierarchy {
 };
 
 // A line of /proc/self/mountinfo: ID PARENT DEVICE TOP FOLDER OPTIONS... - TYPE SOURCE OPTIONS
-bool read_mount(const std::string &line, hierarchy &into) {
-    std::istringstream words(line);
-    std::string skipped, type, source, options;
-    words >> skipped >> skipped >> skipped >> into.top >> into.folder;
-    while (words >> skipped && skipped != "-")
+bool read_mount(std::string_view line, hierarchy &into) {
+    const auto next = [&line] { return take_up_to(' ', line); };
+    for (int skipped = 0; skipped < 3; ++skipped)
+        next();
+    into.top = next();
+    into.folder = next();
+    while (!line.empty() && next() != "-")
         ;
-    words >> type >> source >> options;
+    const std::string_view type = next();
+    next(); // the source
     into.second_version = type == "cgroup2";
-    return into.second_version || (type == "cgroup" && has_word(options, "cpu"));
+    return into.second_version || (type == "cgroup" && has_word(next(), "cpu"));
 }
 
 std::vector<hierarchy> mounted(const std::string &root) {
     std::vector<hierarchy> found;
-    std::ifstream file(root + "/proc/self/mountinfo");
+    const std::string text = text_of(root + "/proc/self/mountinfo");
     hierarchy one;
-    for (std::string line; std::getline(file, line);)
-        if (read_mount(line, one))
+    for (std::string_view rest = text; !rest.empty();)
+        if (read_mount(take_up_to('\n', rest), one))
             found.push_back(one);
     return found;
 }
 
 // The process's group in the hierarchy, from /proc/self/cgroup with lines such as "4:cpu,cpuacct:/a/b" and,
 // of the second version, "0::/a/b".
-std::string group_in(const hierarchy &from, const std::string &root) {
-    std::ifstream file(root + "/proc/self/cgroup");
-    for (std::string line; std::getline(file, line);) {
-        const std::size_t first = line.find(':'), second = line.find(':', first + 1);
-        if (second == line.npos)
-            continue;
-        const std::string_view controllers = std::string_view(line).substr(first + 1, second - first - 1);
-        if (from.second_version ? line.starts_with("0::") : has_word(controllers, "cpu"))
-            return line.substr(second + 1);
+std::string group_in(const hierarchy &from, std::string_view groups) {
+    while (!groups.empty()) {
+        std::string_view line = take_up_to('\n', groups);
+        const std::string_view number = take_up_to(':', line), controllers = take_up_to(':', line);
+        if (from.second_version ? number == "0" && controllers.empty() : has_word(controllers, "cpu"))
+            return std::string(line);
     }
     return "/";
 }
@@ -80,10 +105,12 @@ std::string path_below(const hierarchy &from, const std::string &group) {
 std::uint64_t quota_of(const hierarchy &from, const std::string &folder) {
     std::int64_t limit = 0, period = 0; // the limit is "max", or -1, where there is none
     if (from.second_version) {
-        std::ifstream(folder + "/cpu.max") >> limit >> period;
-    } else {
-        std::ifstream(folder + "/cpu.cfs_quota_us") >> limit;
-        std::ifstream(folder + "/cpu.cfs_period_us") >> period;
+        const std::string text = text_of(folder + "/cpu.max");
+        std::string_view rest = text;
+        limit = number_in(take_up_to(' ', rest));
+        period = number_in(rest);
+    } else if (limit = number_in(text_of(folder + "/cpu.cfs_quota_us")); limit > 0) {
+        period = number_in(text_of(folder + "/cpu.cfs_period_us"));
     }
     if (limit <= 0 || period <= 0)
         return 0;
@@ -95,8 +122,9 @@ std::uint64_t quota_of(const hierarchy &from, const std::string &folder) {
 unsigned processor_quota(const std::string &root) {
     constexpr std::uint64_t most = 1'000'000;
     std::uint64_t least = 0;
+    const std::string groups = text_of(root + "/proc/self/cgroup");
     for (const hierarchy &each : mounted(root))
-        for (std::string below = path_below(each, group_in(each, root));;
+        for (std::string below = path_below(each, group_in(each, groups));;
              below.resize(below.find_last_of('/'))) {
             const std::uint64_t quota = quota_of(each, std::string(root).append(each.folder).append(below));
             if (quota != 0 && (least == 0 || quota < least))
