@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <cxxabi.h>
 #include <new>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
 #include <utility>
 
 #include <fult/detail/assertion.hpp>
@@ -14,6 +17,7 @@
 
 #include "fult/base/leak_roots.hpp"
 #include "fult/base/sanitizer.hpp"
+#include "fult/memory/virtual_memory.hpp"
 #include "processors.hpp"
 
 // The values seen by the fast paths on a foreign thread: no free slot, and a stack that is always too low.
@@ -66,26 +70,60 @@ void worker::destroy(worker *w) noexcept {
     unmap_home(memory);
 }
 
+namespace {
+
+struct bytes {
+    std::byte *begin = nullptr;
+    std::size_t size = 0;
+};
+
+// Of the initial thread. The kernel writes the program's name to the end of its stack, before a null, and
+// keeps 128 MiB free for it. Empty on other threads, and with a larger limit.
+bytes initial_stack() noexcept {
+    constexpr rlim_t most = rlim_t{64} << 20;
+    const auto *const name = reinterpret_cast<const char *>(::getauxval(AT_EXECFN));
+    rlimit limit{};
+    if (!name || ::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur > most)
+        return {};
+    const std::uintptr_t page = page_size();
+    const std::uintptr_t end =
+        (address_of(name) + std::strlen(name) + 1 + sizeof(void *) + page - 1) / page * page;
+    const std::size_t size = limit.rlim_cur / page * page;
+    if (end - address_of(__builtin_frame_address(0)) >= size)
+        return {};
+    return {at_address<std::byte>(end - size), size};
+}
+
+// The C library reads a file of all mappings for those of the initial thread.
+bytes stack_of_this_thread() noexcept {
+    if (const bytes stack = initial_stack(); stack.size != 0)
+        return stack;
+    bytes stack;
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        void *low = nullptr;
+        pthread_attr_getstack(&attributes, &low, &stack.size);
+        stack.begin = static_cast<std::byte *>(low);
+        pthread_attr_destroy(&attributes);
+    }
+    return stack;
+}
+
+} // namespace
+
 void worker::enter_thread() {
     FULT_ASSERT(this_worker() == nullptr, "a thread has one worker");
     errno_ = &errno;
     exceptions_ = reinterpret_cast<exceptions_in_flight *>(abi::__cxa_get_globals());
-    pthread_attr_t attributes;
-    void *low = nullptr;
-    std::size_t size = 0;
-    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-        pthread_attr_getstack(&attributes, &low, &size);
-        pthread_attr_destroy(&attributes);
-    }
-    thread_stack_.base = static_cast<std::byte *>(low);
-    thread_stack_.size = size;
+    const bytes stack = stack_of_this_thread();
+    thread_stack_.base = stack.begin;
+    thread_stack_.size = stack.size;
     // The kernel grows the first thread's stack on demand. Assume 8 MiB, its usual size, whatever the limit
     // is.
     constexpr std::size_t room = 8u << 20;
     const std::uintptr_t top = address_of(thread_stack_.high());
-    thread_stack_.limit = team.opts.fp_env == fp_mode::own
-                              ? never_inline
-                              : inline_limit(top - (index == 0 ? std::min(size, room) : size), top);
+    const std::size_t usable = index == 0 ? std::min(stack.size, room) : stack.size;
+    thread_stack_.limit = team.opts.fp_env == fp_mode::own ? never_inline : inline_limit(top - usable, top);
     thread_stack_.kernel_threads = true;
     thread_stack_.fiber = sanitizer::fiber_current();
     current_stack_ = &thread_stack_;

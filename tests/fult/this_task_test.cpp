@@ -1,6 +1,7 @@
 #include <atomic>
 #include <functional>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <set>
 #include <string>
 #include <thread>
@@ -68,6 +69,18 @@ TEST_P(this_task_test, names) {
     EXPECT_EQ(named.join(), expected);
     EXPECT_EQ(spawn([] { return std::string(this_task::name()); }).join(), "")
         << "a slot's former name is gone";
+}
+
+// Of the initial thread, which becomes the main task. The C library leaves out the page of the environment.
+TEST_P(this_task_test, the_stack_of_main_is_the_one_that_the_system_knows) {
+    pthread_attr_t attributes;
+    ASSERT_EQ(::pthread_getattr_np(::pthread_self(), &attributes), 0);
+    void *low = nullptr;
+    std::size_t size = 0;
+    ::pthread_attr_getstack(&attributes, &low, &size);
+    ::pthread_attr_destroy(&attributes);
+    EXPECT_EQ(this_task::stack().low, low);
+    EXPECT_GE(this_task::stack().size, size);
 }
 
 // A frame of the caller's is within the bounds that it gets.
