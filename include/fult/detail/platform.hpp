@@ -109,6 +109,9 @@ FULT_ALWAYS_INLINE std::uint64_t low_bits_of_line(const void *line) noexcept {
 #endif
 }
 
+// Gives the object a value that the compiler does not know: what the memory holds. No instruction.
+template <class T> FULT_ALWAYS_INLINE void take_over(T &object) noexcept { asm("" : "=m"(object)); }
+
 // A suspended task may resume on a different thread, so the compiler must never keep the address of a
 // thread-local variable across a call. A volatile asm statement is evaluated each time; an accessor out of
 // line would be correct too, but costs a call on the paths of spawn and join.
