@@ -206,8 +206,9 @@ void run_away_from_home(omp_task *f) {
     task *const slot = slot_in_turn([] { return detail::try_take_slot(detail::if_many::last); });
     if (!may_begin(f))
         return submit_at(slot, f);
+    team_member *const m = member_here(f); // before this stack is counted
     const omp_above here(slot, f);
-    run_first(f, member_here(f));
+    run_first(f, m);
 }
 
 // Runs on a stack of its own.
