@@ -53,7 +53,9 @@ void taskwait_slowly(omp_task *me);
 
 // True if a task that `me` generates must be undeferred: there is no team, or a thread alone, outside the
 // runtime.
-inline bool runs_undeferred(const omp_task *me) noexcept { return me->in()->is_serial || me->has(is_final); }
+inline bool runs_undeferred(const omp_task *me) noexcept {
+    return me->has(generates_slowly) && (me->in()->is_serial || me->has(is_final));
+}
 
 // Of a task whose body has returned on its thread.
 FULT_ALWAYS_INLINE void end_body(omp_task *f) noexcept;
