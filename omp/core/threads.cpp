@@ -423,6 +423,7 @@ struct initial_thread final : omp_task {
     omp_task *current = this; // of a thread that runs no OpenMP task of the runtime's
     initial_thread() : omp_task(nullptr, nullptr, is_implicit | generates_slowly, 0) {
         own_icvs = &icvs_of_program().first;
+        at = nullptr;
         init_team(alone, 1);
         alone.is_serial = true;
         alone.members[0].implicit = this;
@@ -430,6 +431,8 @@ struct initial_thread final : omp_task {
     }
     void set_thread(thread_state *p) noexcept {
         FULT_ASSERT(is_here(p));
+        if (at == p) // members of regions in it read these
+            return;
         alone.members[0].at = p;
         start(&alone.members[0], p, unknown);
     }
