@@ -108,6 +108,30 @@ FULT_RACY_READ task *newest_child(worker_hot *w, omp_task *me) noexcept {
     return nullptr;
 }
 
+bool is_yielding(const thread_constraints &here) noexcept {
+    return here.newest && here.newest->ends == until::turn && here.newest->what == begins::descendants &&
+           !here.has_apart();
+}
+
+// Children of the task that yields on this thread, on a stack on which another task has just ended: so the
+// scheduler is asked once for many of them. Such a child may suspend, and the task go on, and end. What ended
+// before may have been the last of its region: neither it nor its member is read.
+FULT_NOINLINE void run_children_of_yielding(const thread_state *at) {
+    if (schedulers_choose)
+        return;
+    worker_hot *const w = detail::current_worker();
+    while (is_yielding(at->constraints)) { // suspended, so its region is open
+        omp_task *const generator = at->constraints.newest->task;
+        task *const t = newest_child(w, generator);
+        if (!t || !detail::claim_private(w, t))
+            return;
+        const stored_task stored = detail::storage_as<stored_task>(*t);
+        generator->newest_child = stored.older;
+        run_above<slot_after::free> run(w, t);
+        run_body(stored.f, generator->self);
+    }
+}
+
 // A task with dependences of another thread's.
 FULT_NOINLINE void run_stolen_dependent(omp_task *f, team_member *m) {
     thread_state *const at = m->at;
@@ -194,10 +218,13 @@ void run_members(task &t) noexcept {
 
 // As the first task of OpenMP's on this stack, which is tied to this worker, the one of m.
 void run_first(omp_task *f, team_member *m) {
-    if (f->more && f->more->node && f->parent->base.at != m->at)
+    thread_state *const at = m->at;
+    if (f->more && f->more->node && f->parent->base.at != at)
         run_stolen_dependent(f, m);
     else
         run_body(f, m);
+    if (is_yielding(at->constraints))
+        run_children_of_yielding(at);
 }
 
 // The runtime's task is not at home, or it may have waited for a slot: whether f may begin is looked up

@@ -43,10 +43,7 @@ void taskyield(omp_task *me) {
 }
 
 void limit_children(omp_task *me) {
-    if (me->in()->is_serial || !task_on_worker() || !has_many_children(me))
-        return;
-    run_own_children(me, begins::descendants);
-    if (schedulers_choose || detail::is_stack_low(detail::current_worker()))
+    if (!me->in()->is_serial && task_on_worker() && has_many_children(me))
         yield(begins::descendants);
 }
 

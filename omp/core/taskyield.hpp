@@ -10,10 +10,10 @@ namespace fult::omp {
 //
 // A task that yields once begins none, as with libgomp: it may hold what they wait for.
 void taskyield(omp_task *me);
-// Called by a generator now and then. If very many of its children have not ended, it runs those that are
-// private to its worker, in its place: then few are queued, and their memory stays in the cache. So many as
-// the compilers' libraries queue before they do that are never run: they may wait for what the generator does
-// next.
+// Called by a generator now and then. If very many of its children have not ended, it yields, and its thread
+// begins them (run_children_of_yielding): then few are queued, and their memory stays in the cache. One that
+// is in a blocking call does not keep the generator from going on. As many as the compilers' libraries queue
+// are never begun so: they may wait for what the generator does next.
 void limit_children(omp_task *me);
 
 } // namespace fult::omp
