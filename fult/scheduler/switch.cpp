@@ -106,10 +106,10 @@ void worker::scheduler_main(jump_result in) noexcept {
 }
 
 bool worker::open_stacks() noexcept {
-    constexpr std::size_t for_services = 252 * 1024; // an odd number of pages, like all stacks
+    constexpr std::size_t usual = 1020 * 1024; // for services and signal handlers; an odd number of pages
     if (!stacks_.open())
         return false;
-    scheduler_stack_ = team.stacks.acquire_sized(for_services);
+    scheduler_stack_ = team.stacks.acquire_sized(usual);
     if (!scheduler_stack_)
         return false;
     scheduler_context_ =

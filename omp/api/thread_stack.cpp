@@ -26,7 +26,7 @@ FULT_RACY_READ getattr_function of_the_system() noexcept {
     return function;
 }
 
-#if defined(FULT_TSAN) // the functions that tell are instrumented
+#if defined(FULT_TSAN) // what finds it is instrumented
 FULT_RACY_READ bool is_on_own_stack(fult::stack_bounds &) noexcept { return false; }
 #else
 bool is_on_own_stack(fult::stack_bounds &own) noexcept { return fult::detail::runs_on_own_stack(own); }

@@ -141,7 +141,7 @@ descent walk(const omp_task *&at, const constraint &c, unsigned most = 256) noex
 // keeps that for one constraint: for another one the walk does not stop.
 bool descends_from_task_of(const constraint &c, omp_task *f) noexcept {
     thread_state *const here = c.task->at;
-    const bool goes_on = f->at == here && f->began == c.number;
+    const bool goes_on = f->began == c.number && f->at == here;
     const omp_task *at = goes_on ? f->reached : f->parent;
     if (!goes_on && f->began != omp_task::unknown)
         return walk(at, c, ~0u) == descent::yes;
@@ -208,6 +208,8 @@ void thread_constraints::go_on_below(constraint &top) noexcept {
 }
 
 void thread_constraints::stack_ended() noexcept {
+    if (turns_awaited_ == 0)
+        return;
     for (constraint *each = newest; each; each = each->before)
         if (each->turn && is_on_top(*each))
             std::exchange(each->turn, nullptr)->grant();
@@ -236,6 +238,8 @@ void thread_constraints::yields(const constraint &c) noexcept {
     constexpr unsigned many = 1000;
     const lock_tried polled = std::exchange(tried, lock_tried::none);
     yields_ += polled == lock_tried::none ? 1 : 0;
+    if (turns_awaited_ == 0)
+        return;
     for (constraint *each = c.before; each; each = each->before) {
         if (each->task->self != c.task->self || !each->turn)
             continue;
@@ -273,11 +277,13 @@ void wait_for_turn(constraint &c) noexcept {
 // either.
 void thread_constraints::await_turn(constraint &c) noexcept {
     c.yields_seen = yields_;
+    ++turns_awaited_;
     while (is_in_force(*this, 0) && !is_on_top(c) && !c.is_let_go &&
            !(c.ends == until::turn && newest->ends == until::unlocked)) {
         select(c.task->at);
         wait_for_turn(c);
     }
+    --turns_awaited_;
     if (!is_on_top(c))
         go_on_below(*above(*this, c));
 }

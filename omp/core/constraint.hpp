@@ -85,6 +85,7 @@ class thread_constraints {
     std::uint64_t pushed_ = 1; // constraints, and one
     unsigned apart_ = 0;       // of them, and of stacks
     unsigned yields_ = 0;      // without such tries
+    unsigned turns_awaited_ = 0;
 };
 
 // While it lives, the running task waits for something of OpenMP's. Without effect on a foreign thread, or
