@@ -58,7 +58,7 @@ class thread_constraints {
     // What the tasks that start now begin with: the number of constraints so far, if each task that starts
     // here after one of these descends from its task. Unknown while a task is suspended, or has a stack here,
     // that has begun without that (in a blocking call of another one, or undeferred), and while one is
-    // suspended above which an older one goes on.
+    // suspended below which an older one has gone on.
     std::uint64_t stamp = 1;
     constraint *newest = nullptr;
     // Stacks on which OpenMP tasks run here, and those of them whose tasks wait for something of OpenMP's.

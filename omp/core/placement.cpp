@@ -51,6 +51,12 @@ thread_state *chosen_worker(const team &t, const placement_input &by, unsigned i
     return worker_thread(1 + ((on_worker ? by.caller->worker : 0) + i * by.stride - 1) % (by.workers - 1));
 }
 
+void put_on_workers(team &t) noexcept {
+    std::fill_n(t.on_worker.get(), t.workers, nullptr);
+    for (unsigned i = t.size; i-- > 0;)
+        t.put_on_worker(t.members[i]);
+}
+
 } // namespace
 
 void assign_threads(team &t, thread_state *caller, unsigned workers) {
@@ -80,14 +86,13 @@ void assign_threads(team &t, thread_state *caller, unsigned workers) {
         t.on_worker = std::make_unique<team_member *[]>(workers);
         t.workers = workers;
     }
-    std::fill_n(t.on_worker.get(), workers, nullptr);
-    for (unsigned i = t.size; i-- > 0;) {
-        team_member &m = t.members[i];
+    for (unsigned i = 0; i < t.size; ++i) {
+        [[maybe_unused]] const team_member &m = t.members[i];
         FULT_ASSERT(i == 0 || m.at->worker != thread_state::no_worker,
                     "the first alone may be a foreign thread");
         FULT_ASSERT(m.at->worker == thread_state::no_worker || m.at->worker < workers);
-        t.put_on_worker(m);
     }
+    put_on_workers(t);
 }
 
 void bind_members(team &t, bind_policy policy) {
@@ -104,14 +109,11 @@ void bind_members(team &t, bind_policy policy) {
         if (moves && i != 0 && m.bind.place >= 0)
             if (thread_state *const at = worker_at(t, m.bind.place, i))
                 m.at = at;
-        if (moves && m.at->worker != thread_state::no_worker && !t.on_worker[m.at->worker])
-            t.on_worker[m.at->worker] = &m;
+        if (moves)
+            t.put_on_worker(m); // taken, for the next ones
     }
-    if (moves) {
-        std::fill_n(t.on_worker.get(), t.workers, nullptr);
-        for (unsigned i = t.size; i-- > 0;)
-            t.put_on_worker(t.members[i]);
-    }
+    if (moves)
+        put_on_workers(t);
     t.begins_bound = policy != bind_policy::none && t.size <= std::max(t.workers, 1u);
     if (t.begins_bound)
         record_binding(t, policy);
