@@ -3,27 +3,21 @@
 // again.
 // libraries: -pthread
 #include <omp.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 
-#include "check.h"
+#include "checked_mutex.h"
 
 enum { tasks = 300, long_while = 1000 };
 
-static pthread_mutex_t mutex;
 static omp_lock_t lock;
 static omp_nest_lock_t nest_lock;
 static int held, entered; // changed by the owner of the mutex, and by that of the lock
 
-static void hold(void) { CHECK(pthread_mutex_lock(&mutex) == 0); } // EDEADLK: this thread has it
-
-static void let_go(void) { CHECK(pthread_mutex_unlock(&mutex) == 0); }
-
 static void hold_once(void) {
-    hold();
+    lock_mutex();
     held++;
-    let_go();
+    unlock_mutex();
 }
 
 // Long enough for others to wait.
@@ -79,9 +73,9 @@ static void generate(void (*inside)(void)) {
         if (i % 2 == 0) {
 #pragma omp task firstprivate(inside)
             {
-                hold();
+                lock_mutex();
                 inside();
-                let_go();
+                unlock_mutex();
             }
         } else {
 #pragma omp task firstprivate(inside)
@@ -136,21 +130,21 @@ static void keep_lock(int waits_enough) {
 }
 
 static void await_lock(void) {
-    hold();
+    lock_mutex();
     waits_for_lock = 1;
     omp_set_lock(&lock);
     omp_unset_lock(&lock);
-    let_go();
+    unlock_mutex();
 }
 
 static void poll_lock(void) {
-    hold();
+    lock_mutex();
     while (!omp_test_lock(&lock)) {
         waits_for_lock++;
 #pragma omp taskyield
     }
     omp_unset_lock(&lock);
-    let_go();
+    unlock_mutex();
 }
 
 // Goes on when the child, if it has begun above, has ended.
@@ -181,10 +175,7 @@ static void check_task_below(void (*child)(void), int waits_enough, int in_task)
 }
 
 int main(void) {
-    pthread_mutexattr_t attributes;
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
-    pthread_mutex_init(&mutex, &attributes);
+    init_mutex();
     omp_init_lock(&lock);
     omp_init_nest_lock(&nest_lock);
     omp_set_dynamic(0);

@@ -6,20 +6,18 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <omp.h>
-#include <pthread.h>
 
-#include "check.h"
+#include "checked_mutex.h"
 
 enum { siblings = 24, children = 6, rounds = 10 };
 
-static pthread_mutex_t mutex;
 static omp_lock_t lock;
 static int ran;
 static int owner; // of the thread: the task that holds the mutex there
 #pragma omp threadprivate(owner)
 
 static void hold(void) {
-    CHECK(pthread_mutex_lock(&mutex) == 0); // EDEADLK: this thread has it
+    lock_mutex();
     CHECK(owner == 0);
     owner = 1;
 }
@@ -28,7 +26,7 @@ static void let_go(void) {
     CHECK(owner == 1);
     owner = 0;
     ran++;
-    pthread_mutex_unlock(&mutex);
+    unlock_mutex();
 }
 
 // Long enough for other threads to take some.
@@ -168,10 +166,7 @@ static void go_on_above(int i, int kind) {
 }
 
 int main(void) {
-    pthread_mutexattr_t attributes;
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
-    pthread_mutex_init(&mutex, &attributes);
+    init_mutex();
     omp_init_lock(&lock);
     for (int kind = 0; kind < kinds; kind++)
         generate_siblings(hold_across, kind, 1);
