@@ -173,6 +173,8 @@ const constraint *constraint_on(const team_member &m) noexcept {
 }
 
 bool admits(const team_member &m, omp_task *f) noexcept {
+    if (!m.has_begun())
+        return false;
     const constraint *c = constraint_on(m);
     if (c && !m.at->constraints.has_apart())
         return admits(*c, f);
@@ -344,7 +346,7 @@ team_member *member_for(omp_task *f) noexcept {
 
 bool may_begin_any(const team &t) noexcept {
     const team_member *m = t.member_on(detail::deciding_worker());
-    while (m && constraint_on(*m))
+    while (m && (!m->has_begun() || constraint_on(*m)))
         m = m->next_here;
     return m != nullptr;
 }

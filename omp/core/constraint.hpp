@@ -2,7 +2,8 @@
 // the end of a taskgroup, in a taskyield or where it generates a task, its thread begins no other task than
 // its descendants, tied or not. Barriers do not constrain. A task that waits for a lock or in an ordered
 // region lets its thread begin nothing: these are no scheduling points. While a region is open, its thread
-// begins tasks of that region alone.
+// begins tasks of that region alone, and none before its implicit task: a task that waits for something that
+// this implicit task does would not let it begin, or would have a mutex of the system that it asks for.
 //
 // A task whose wait is over goes on when what has begun above it on its thread has ended: as with the
 // compilers' libraries, which begin a task on the stack of the one that waits. So a program may hold a mutex

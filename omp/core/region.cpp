@@ -345,7 +345,9 @@ team *open_region(void (*function)(void *), void *data, unsigned size, const reg
     if (with.prepare)
         with.prepare(*t, with.prepare_with);
     t->before = me;
+    ++t->regions_opened;
     begin_member(t->members[0]); // which may be the running task already
+    ++t->members[0].regions_begun;
     for (unsigned i = 1; i < size; ++i)
         start_member(t->members[i]);
     if (!slot) {
@@ -406,6 +408,8 @@ void close_region(team *t) {
 void run_member(team_member &m) noexcept {
     omp_task *const f = m.implicit;
     FULT_ASSERT(f->has(is_implicit) && f->self == &m && is_here(f->at));
+    ++m.regions_begun;
+    FULT_ASSERT(m.has_begun(), "a member runs once a region");
     [[maybe_unused]] const bool tied = detail::tie_current();
     FULT_ASSERT(tied, "a member starts on its worker");
     if (m.in->begins_bound || m.in->displays_affinity) [[unlikely]]

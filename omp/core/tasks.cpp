@@ -83,9 +83,15 @@ FULT_NOINLINE void run_untied_child(worker_hot *w, task *t, omp_task *me, begins
 }
 
 // The member as which f begins on this worker. The scheduler has asked whether it may, or did not have to.
+// Null: the worker is outside the team, or its member has not begun.
 team_member *member_here(omp_task *f) noexcept {
-    team_member *const m = member_for(f);
-    return m ? m : f->parent->in()->member_on(detail::deciding_worker());
+    team_member *m = member_for(f);
+    if (m) [[likely]]
+        return m;
+    m = f->parent->in()->member_on(detail::deciding_worker());
+    while (m && !m->has_begun())
+        m = m->next_here;
+    return m;
 }
 
 // The newest child of `me` that is private to this worker and has not started; its mark is that of `me` then.
@@ -195,8 +201,8 @@ template <class Take> task *slot_in_turn(const Take &take) noexcept {
     return slot;
 }
 
-// A worker outside the team has got the task: it goes to one of the team. Thieves outside the team leave it
-// there (may_start).
+// The task goes to another worker of the team, or to this one, which begins its member first. Thieves outside
+// the team leave it there (may_start).
 void pass_to_team(omp_task *f) {
     FULT_ASSERT(!f->has(is_implicit), "a member is never stolen");
     submit_at(slot_in_turn([f] { return slot_at_if_free(f->parent->in()->some_worker()); }), f);

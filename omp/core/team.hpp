@@ -40,6 +40,10 @@ struct alignas(64) team_member {
 
     alignas(64) work_position work; // in the current work-sharing construct
     condition_wait barrier;
+    unsigned regions_begun = 0;
+
+    // In the current region. Asked on its thread by one that has a task of that region.
+    bool has_begun() const noexcept;
 };
 
 // Which team of a league (teams construct) this is.
@@ -98,7 +102,8 @@ struct team {
 
     alignas(64) std::optional<omp_above> above; // the caller's, if its task is not OpenMP's
     omp_task *before = nullptr;                 // the caller's task
-    constraint on_before{};                     // while the region is open, if it is nested
+    unsigned regions_opened = 0;
+    constraint on_before{}; // while the region is open, if it is nested
     placement_input placed_by;
     std::uint64_t placement = 0;              // another number for each choice, of all teams
     std::atomic<unsigned> reductions_left{0}; // members that have left a construct with task reductions
@@ -109,6 +114,8 @@ struct team {
     void put_on_worker(team_member &m) noexcept; // the members in the order of falling numbers
     unsigned some_worker() noexcept;             // of a member that waits, if there is one
 };
+
+inline bool team_member::has_begun() const noexcept { return regions_begun == in->regions_opened; }
 
 static_assert(sizeof(team_member) % 64 == 0 && alignof(team) == 64, "no two members in one cache line");
 
