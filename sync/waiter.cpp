@@ -18,6 +18,12 @@ namespace {
 
 task_id running_on(const worker *w) noexcept { return w && w->current ? to_id(w->current) : task_id(); }
 
+// No task: a foreign thread calls. A task above a tied one is pinned once it has suspended (way_home.hpp).
+[[maybe_unused]] bool is_running(task_id who) noexcept {
+    const task_id here = running_on(this_worker());
+    return (who ? to_task(who) : nullptr) == (here ? to_task(here) : nullptr);
+}
+
 // Polls of a foreign thread before it sleeps in the kernel: about a microsecond.
 constexpr unsigned thread_spin_iterations = 50;
 
@@ -105,7 +111,7 @@ void waiter::wait_on_thread(const steady_clock::time_point *deadline) noexcept {
 // Returns true if granted.
 bool waiter::suspend_until_granted(const wait_limits &limits, const waiting_for &what) noexcept {
     FULT_ASSERT(!stays_, "only its grant ends the wait of a waiter without limits");
-    FULT_ASSERT(who_ == running_on(this_worker()), "a waiter is used by the task that made it");
+    FULT_ASSERT(is_running(who_), "a waiter is used by the task that made it");
     std::uint32_t seen = state_.load(std::memory_order_acquire);
     if (seen == polling)
         state_.compare_exchange_strong(seen, suspended,
@@ -142,7 +148,7 @@ void waiter::wait(const waiting_for &what) noexcept {
 
 // It is not nudged: limits of an earlier wait are gone.
 void waiter::wait_at_once(const waiting_for &what) noexcept {
-    FULT_ASSERT(who_ == running_on(this_worker()), "a waiter is used by the task that made it");
+    FULT_ASSERT(is_running(who_), "a waiter is used by the task that made it");
     std::uint32_t seen = polling;
     if (state_.load(std::memory_order_relaxed) == polling &&
         !state_.compare_exchange_strong(seen, suspended, std::memory_order_seq_cst)) // pairs with grant

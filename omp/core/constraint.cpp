@@ -137,17 +137,21 @@ descent walk(const omp_task *&at, const constraint &c, unsigned most = 256) noex
     return descent::unknown;
 }
 
-// False too if that is not known yet: f keeps where the walk has stopped, and another call goes on there. It
-// keeps that for one constraint: for another one the walk does not stop.
+// A walk for c has stopped, and another one goes on there.
+bool is_searched(const omp_task *f, const constraint &c) noexcept {
+    return f->began == c.number && f->at == c.task->at;
+}
+
+// False too if that is not known yet: f keeps where the walk has stopped. It keeps that for one constraint:
+// for another one the walk does not stop.
 bool descends_from_task_of(const constraint &c, omp_task *f) noexcept {
-    thread_state *const here = c.task->at;
-    const bool goes_on = f->began == c.number && f->at == here;
+    const bool goes_on = is_searched(f, c);
     const omp_task *at = goes_on ? f->reached : f->parent;
     if (!goes_on && f->began != omp_task::unknown)
         return walk(at, c, ~0u) == descent::yes;
     const descent found = walk(at, c);
     if (found == descent::unknown) {
-        f->at = here;
+        f->at = c.task->at;
         f->began = c.number;
         f->reached = at;
     }
@@ -166,29 +170,48 @@ const constraint *next_of(const constraint &c) noexcept {
     return each;
 }
 
-// The newest constraint on tasks of m that begin on its thread, which is this one; null: none.
-const constraint *constraint_on(const team_member &m) noexcept {
-    const thread_constraints &all = m.at->constraints;
-    return is_in_force(all, 0) ? newest_of(all, &m) : nullptr;
+// The constraints up to one that is apart, from c on: what has begun since a blocking call let something
+// begin. All of them must admit f. Goes on to those that are older.
+bool group_admits(const constraint *&c, omp_task *f) noexcept {
+    bool all = true;
+    for (bool ends = false; c && !ends; c = next_of(*c)) {
+        all = all && admits(*c, f);
+        ends = c->is_apart;
+    }
+    return all;
+}
+
+// Groups do not constrain each other: what the tasks of each wait for must be able to begin. But those that
+// others went on below keep their say, and are in front of older groups.
+bool some_group_admits(const constraint *c, omp_task *f) noexcept {
+    while (c && !group_admits(c, f))
+        if (!c || c->is_passed == passed::yes)
+            return false;
+    while (c && (c->is_passed != passed::yes || admits(*c, f)))
+        c = next_of(*c);
+    return !c;
 }
 
 bool admits(const team_member &m, omp_task *f) noexcept {
     if (!m.has_begun())
         return false;
-    const constraint *c = constraint_on(m);
-    if (c && !m.at->constraints.has_apart())
-        return admits(*c, f);
-    while (c && admits(*c, f))
-        c = next_of(*c);
-    return !c;
+    const constraint *const c = constraint_on(m);
+    return !c || (m.at->constraints.has_apart() ? some_group_admits(c, f) : admits(*c, f));
+}
+
+} // namespace
+
+namespace {
+
+bool is_apart_from(const constraint &c, const constraint *older) noexcept {
+    const omp_task *at = c.task;
+    return older && walk(at, *older, ~0u) != descent::yes;
 }
 
 } // namespace
 
 void thread_constraints::push(constraint &c) noexcept {
-    const constraint *const outer = newest_of(*this, c.task->self);
-    const omp_task *at = c.task;
-    c.is_apart = outer && walk(at, *outer) != descent::yes;
+    c.is_apart = is_apart_from(c, newest_of(*this, c.task->self));
     c.number = ++pushed_;
     c.before = newest;
     newest = &c;
@@ -196,17 +219,27 @@ void thread_constraints::push(constraint &c) noexcept {
 }
 
 void thread_constraints::remove(constraint &c) noexcept {
+    int more = (c.is_apart ? -1 : 0) - (c.is_passed != passed::no ? 1 : 0);
+    constraint *next = nullptr; // the one that follows the one before c
     constraint **at = &newest;
-    while (*at != &c)
-        at = &(*at)->before;
+    for (; *at != &c; at = &(*at)->before)
+        if ((*at)->task->self == c.task->self)
+            next = *at;
     *at = c.before;
-    count_apart((c.is_apart ? -1 : 0) - (c.is_passed ? 1 : 0));
+    if (next && (next->is_apart || c.is_apart)) [[unlikely]] {
+        more -= next->is_apart ? 1 : 0;
+        next->is_apart = is_apart_from(*next, next_of(*next));
+        more += next->is_apart ? 1 : 0;
+    }
+    count_apart(more);
 }
 
-// What starts from now on need not descend from the task of `top`.
-void thread_constraints::go_on_below(constraint &top) noexcept {
-    if (!std::exchange(top.is_passed, true))
-        count_apart(1);
+// What starts from now on need not descend from the tasks of newer constraints.
+void thread_constraints::go_on_below(const constraint &c) noexcept {
+    const passed how = is_in_force(*this, 0) ? passed::yes : passed::in_call;
+    for (constraint *each = newest; each != &c; each = each->before)
+        if (each->task->self == c.task->self && each->is_passed < how)
+            count_apart(std::exchange(each->is_passed, how) == passed::no ? 1 : 0);
 }
 
 void thread_constraints::stack_ended() noexcept {
@@ -287,10 +320,20 @@ void thread_constraints::await_turn(constraint &c) noexcept {
     }
     --turns_awaited_;
     if (!is_on_top(c))
-        go_on_below(*above(*this, c));
+        go_on_below(c);
 }
 
 bool begins_in_blocking_calls = true;
+
+constraint *constraint_on(const team_member &m) noexcept {
+    const thread_constraints &all = m.at->constraints;
+    return is_in_force(all, 0) ? newest_of(all, &m) : nullptr;
+}
+
+bool never_admits(const constraint &c, const omp_task *f) noexcept {
+    const omp_task *at = is_searched(f, c) ? f->reached : f->parent;
+    return walk(at, c) == descent::no;
+}
 
 bool may_begin_children(const omp_task *me) noexcept {
     const thread_constraints &all = me->at->constraints;

@@ -14,10 +14,12 @@
 // FULT_OMP_BEGIN_IN_BLOCKING_CALLS=false it begins none.
 //
 // Each thread has a list of what its suspended tasks admit, the newest first. All of them must admit a task.
-// Usually the newest decides, as what began since descends from its task. A constraint holds for the tasks of
-// the same member of a team alone, as a worker may have several members: a task begins as one of them that
-// may begin it. The scheduler asks may_begin before it starts a task there (task_ops in
-// fult/detail/layout.hpp); a task that no thread may begin yet stays where it is.
+// Usually the newest decides, as what began since descends from its task. If a task has begun while
+// another one was in a blocking call, it and what began before do not constrain each other: what each waits
+// for must be able to begin. A constraint holds for the tasks of the same member of a team alone, as a worker
+// may have several members: a task begins as one of them that may begin it. The scheduler asks may_begin
+// before it starts a task there (task_ops in fult/detail/layout.hpp); a task that no thread may begin yet
+// stays where it is.
 #pragma once
 
 #include <cstdint>
@@ -40,17 +42,24 @@ enum class begins { anything, descendants, nothing }; // on the thread of a task
 // a task of the same thread holds.
 enum class until { done, turn, unlocked };
 
+// Whether the task of an older constraint went on all the same; in_call: while a task of the thread was in a
+// blocking call.
+enum class passed : std::uint8_t { no, in_call, yes };
+
 struct constraint {
     omp_task *task = nullptr; // suspended, or with a region open
     begins what = begins::anything;
     until ends = until::done;
-    bool is_apart = false;  // its task does not descend from that of the one before
-    bool is_passed = false; // the task of an older one went on all the same
+    bool is_apart = false; // its task does not descend from that of the one before
+    passed is_passed = passed::no;
     std::uint64_t number = 0;
     constraint *before = nullptr;   // of the same thread
     detail::waiter *turn = nullptr; // its task's wait is over, but for those above it
     unsigned yields_seen = 0;       // those of the thread when that began
     bool is_let_go = false;         // before its turn: one above polls for what it may do next
+    struct {
+        std::uint64_t begin, end;
+    } passed_over{}; // parents in the queue of the team that do not descend from its task; end 0: not known
 };
 
 // Of one thread, for that thread alone.
@@ -70,8 +79,8 @@ class thread_constraints {
 
     void push(constraint &c) noexcept;
     void remove(constraint &c) noexcept;
-    void stack_ended() noexcept;                // one of `stacks`
-    void go_on_below(constraint &top) noexcept; // the task of an older one does
+    void stack_ended() noexcept;                    // one of `stacks`
+    void go_on_below(const constraint &c) noexcept; // its task does
     // True if no task that has begun above that of c, and descends from it, is suspended.
     bool is_on_top(const constraint &c) const noexcept;
     bool has_apart() const noexcept { return apart_ != 0; }
@@ -150,6 +159,10 @@ bool may_start(const detail::task &t) noexcept;
 // True if f, which has not started, may begin on this worker; the caller has claimed it. False too if it is
 // not known after a number of steps: some calls later it is.
 bool may_begin(omp_task *f) noexcept;
+// The newest constraint on tasks of m that begin on its thread, which is this one; null: none.
+constraint *constraint_on(const team_member &m) noexcept;
+// True if f, which has not started, does not descend from the task of c, as far as that is known.
+bool never_admits(const constraint &c, const omp_task *f) noexcept;
 // The member as which f may begin on this worker: that of its parent, if it can be. Null: it may not.
 team_member *member_for(omp_task *f) noexcept;
 // True if some member of the team may begin any of its tasks on this worker.

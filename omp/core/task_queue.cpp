@@ -15,8 +15,9 @@
 namespace fult::omp {
 namespace {
 
-int priority_of(const omp_task *f) noexcept {
-    return f->more && priorities_enabled ? std::min(f->more->priority, icvs_of_program().max_task_priority)
+// The highest comes first.
+int below_top(const omp_task *f) noexcept {
+    return f->more && priorities_enabled ? -std::min(f->more->priority, icvs_of_program().max_task_priority)
                                          : 0;
 }
 
@@ -27,34 +28,81 @@ void task_queue::open(team_member *first) noexcept {
     placeholder_.self = first;
 }
 
-// The highest first, so the keys are negative.
 void task_queue::insert(omp_task *f) {
     FULT_ASSERT(!f->has(is_placeholder | is_implicit));
-    tasks_.emplace(-priority_of(f), f);
+    const rank its{below_top(f), next_number_++};
+    tasks_.emplace(its, f);
+    const auto [group, is_new] = by_parent_.try_emplace(f->parent, siblings{its.number, {}});
+    group->second.tasks.emplace(its, f);
+    if (is_new)
+        parents_.emplace_hint(parents_.end(), its.number, &group->second);
     count_.store(tasks_.size(), std::memory_order_relaxed);
 }
 
-omp_task *task_queue::remove(position at) noexcept {
+omp_task *task_queue::remove(ranked::iterator at) noexcept {
     omp_task *const f = at->second;
-    if (next_look_ == at)
-        ++next_look_;
+    const auto group = by_parent_.find(f->parent);
+    group->second.tasks.erase(at->first);
+    if (group->second.tasks.empty()) {
+        parents_.erase(group->second.since);
+        by_parent_.erase(group);
+    }
     tasks_.erase(at);
     count_.store(tasks_.size(), std::memory_order_relaxed);
     return f;
 }
 
-// The task of the highest priority that may begin on this worker; `any`: all may. In a long queue only some
-// are looked at, and the next call goes on behind them.
-task_queue::position task_queue::find(bool any) noexcept {
-    constexpr std::size_t most_looked_at = 1024;
-    if (any)
-        return tasks_.begin();
-    if (tasks_.size() <= most_looked_at || next_look_ == tasks_.end())
-        next_look_ = tasks_.begin();
-    for (std::size_t i = 0; i < most_looked_at && next_look_ != tasks_.end(); ++i, ++next_look_)
-        if (member_for(next_look_->second))
-            return next_look_;
+// A task that may begin on this worker; `any`: all may. If there are many parents, only some are looked at,
+// and the next call goes on behind them.
+task_queue::ranked::iterator task_queue::find(bool any) noexcept {
+    const auto first = tasks_.begin();
+    if (tasks_.empty() || any || member_for(first->second))
+        return first;
+    const team_member *m = placeholder_.in()->member_on(detail::deciding_worker());
+    for (; m; m = m->next_here)
+        if (const ranked *const found = m->has_begun() ? find_for(*m) : nullptr)
+            return tasks_.find(found->begin()->first);
     return tasks_.end();
+}
+
+const task_queue::ranked *task_queue::find_for(const team_member &m) noexcept {
+    constraint *const c = constraint_on(m);
+    const bool newest_decides = !m.at->constraints.has_apart();
+    if (!c || (newest_decides && c->what != begins::descendants))
+        return nullptr;
+    if (const auto children = by_parent_.find(c->task);
+        children != by_parent_.end() && member_for(first_of(children->second)))
+        return &children->second.tasks;
+    return find_by_parent(*c, newest_decides);
+}
+
+// The children of a parent that may not begin are not looked at again, or, if that may change, when those of
+// all have been.
+const task_queue::ranked *task_queue::find_by_parent(constraint &c, bool lasts) noexcept {
+    unsigned left = 1024;
+    if (c.passed_over.end == 0)
+        c.passed_over = {next_number_, next_number_};
+    const auto is_passed_over = [&](const siblings &each) {
+        return !lasts || never_admits(c, first_of(each));
+    };
+    bool in_row = true;
+    for (auto at = parents_.lower_bound(c.passed_over.end); at != parents_.end() && left != 0; ++at, --left) {
+        if (member_for(first_of(*at->second)))
+            return &at->second->tasks;
+        if ((in_row = in_row && is_passed_over(*at->second)))
+            c.passed_over.end = at->first + 1;
+    }
+    in_row = true;
+    for (auto at = parents_.lower_bound(c.passed_over.begin); at != parents_.begin() && left != 0; --left) {
+        --at;
+        if (member_for(first_of(*at->second)))
+            return &at->second->tasks;
+        if ((in_row = in_row && is_passed_over(*at->second)))
+            c.passed_over.begin = at->first;
+    }
+    if (!lasts && left != 0)
+        c.passed_over = {};
+    return nullptr;
 }
 
 // On a worker outside of the team, too: it passes the task on.
@@ -107,7 +155,7 @@ omp_task *task_queue::take_before(omp_task *next) {
     detail::task *slot;
     {
         const std::lock_guard hold(lock_);
-        const position found = find(any);
+        const auto found = find(any);
         if (found == tasks_.end())
             return next;
         first = remove(found);
@@ -130,7 +178,7 @@ omp_task *task_queue::begin_placeholder() {
         {
             const std::lock_guard hold(lock_);
             FULT_ASSERT(placeholders_ != 0, "this one is counted");
-            const position found = find(any);
+            const auto found = find(any);
             const std::size_t left = tasks_.size() - (found != tasks_.end() ? 1 : 0);
             if (placeholders_ <= left)
                 slot =

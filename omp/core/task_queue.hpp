@@ -6,11 +6,17 @@
 // does a worker that starts any other task of the team. While the queue has a task, there is a placeholder.
 // Usually there is one for each; where slots are few, one is submitted again until the queue is empty.
 // tests/model/task_queue.pml.
+//
+// A worker whose tasks are constrained takes, of those that it may begin, the first of all, or else a child
+// of the task that waits, or else one of the first children of other parents: whether a task may begin
+// depends on its parent alone, so each constraint looks at each parent once.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <unordered_map>
 
 #include <fult/detail/spin_lock.hpp>
 
@@ -36,19 +42,34 @@ class task_queue {
     bool is_empty() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
 
   private:
-    using position = std::multimap<int, omp_task *>::iterator;
+    using age = std::uint64_t; // a number for each task that comes
+    struct rank {
+        int below_top; // the negated priority
+        age number;
+        auto operator<=>(const rank &) const = default;
+    };
+    using ranked = std::map<rank, omp_task *>;
+    struct siblings { // in the queue, with one parent
+        age since;    // the number of the first; another one if they have all left meanwhile
+        ranked tasks;
+    };
 
     omp_task *take_before(omp_task *next);
     omp_task *begin_placeholder();
     bool is_unconstrained() const noexcept;
-    position find(bool any) noexcept;
-    omp_task *remove(position at) noexcept;
+    ranked::iterator find(bool any) noexcept;
+    const ranked *find_for(const team_member &m) noexcept;
+    const ranked *find_by_parent(constraint &c, bool lasts) noexcept;
+    static omp_task *first_of(const siblings &group) noexcept { return group.tasks.begin()->second; }
+    omp_task *remove(ranked::iterator at) noexcept;
     bool count_in(omp_task *f, bool has_slot);
     void insert(omp_task *f);
 
-    detail::spin_lock lock_;               // of the next four
-    std::multimap<int, omp_task *> tasks_; // by priority
-    position next_look_ = tasks_.end();
+    detail::spin_lock lock_; // of the next five
+    ranked tasks_;
+    std::unordered_map<const omp_task *, siblings> by_parent_;
+    std::map<age, siblings *> parents_;
+    age next_number_ = 0;
     std::size_t placeholders_ = 0;
     std::atomic<std::size_t> count_{0};   // of tasks
     std::atomic<std::size_t> unended_{0}; // placeholders that may still use this queue

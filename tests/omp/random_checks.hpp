@@ -38,9 +38,11 @@ struct program {
     std::uint64_t seed;
     bool nested;                                // regions within regions
     bool own_data;                              // no two members of teams share threadprivate data
+    bool blocks;                                // in calls that OpenMP does not know: then the rest is null
     checked_mutex *mutex;                       // of tasks that hold it while they wait, or none
     contended *locks;                           // of tasks, also of those that hold the mutex
     std::vector<const constraining *> *members; // by thread number: what has begun there, the newest last
+    const char *begun;                          // by thread number: whether its implicit task has
 };
 
 // One task as the scheduling constraint sees it, from its begin to its end, or, as an implicit one, to the
@@ -50,8 +52,10 @@ class constraining {
     enum kind { implicit, tied, at_once, free };
     constraining(const program &p, const constraining *parent, kind what)
         : parent_(parent), here_(p.members[omp_get_thread_num()]) {
+        expect(p.begun[omp_get_thread_num()] != 0, "a task began before the implicit task of its thread",
+               p.seed);
         const auto is_below = [&](const constraining *other) { return descends_from(other); };
-        if ((what == tied || what == free) && !omp_in_final())
+        if ((what == tied || what == free) && !omp_in_final() && !p.blocks)
             expect(std::all_of(here_.begin(), here_.end(), is_below),
                    what == tied ? "a tied task began on the thread of one that is suspended"
                                 : "an untied task began on the thread of a tied one that is suspended",

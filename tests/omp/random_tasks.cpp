@@ -10,7 +10,8 @@
 // task begins only on a thread whose suspended ones it descends from, so a mutex may be held across waits,
 // for locks too; a cancelled taskgroup ends, and so does a region, also where its members wait in a barrier;
 // what depends on a detached task comes after its event, and all memory orders all tasks; reductions have the
-// right sum; members of a team may spin for each other.
+// right sum; members of a team may spin for each other; a thread begins with its implicit task; tasks that
+// wait in FULT's own calls let those begin that end the wait.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -27,6 +28,7 @@
 #include <thread>
 #include <vector>
 
+#include "random_blocking.hpp"
 #include "random_checks.hpp"
 #include "random_locks.hpp"
 
@@ -390,7 +392,7 @@ void with_single_producer(const program &p, draw d) {
     expect(ended_below == expected_below, "tasks of the tasks of a single producer", p.seed);
 }
 
-constexpr unsigned kinds = 14;
+constexpr unsigned kinds = 15;
 
 void node(const program &p, std::uint64_t seed, unsigned depth, std::atomic<long> *count,
           const constraining *me) {
@@ -442,6 +444,9 @@ void node(const program &p, std::uint64_t seed, unsigned depth, std::atomic<long
     case 12:
         with_locks(p, d, me);
         break;
+    case 13:
+        with_blocking_calls(p, d);
+        break;
     default:
         with_yields(p, d);
     }
@@ -463,8 +468,16 @@ void run(std::uint64_t seed) {
     const unsigned depth = 2 + d.below(5);
     const int drawn = static_cast<int>(1 + d.below(d.one_in(8) ? 8 : 3)), threads = few_workers ? 4 : drawn;
     const auto members = std::make_unique<std::vector<const constraining *>[]>(threads);
-    const program p{seed,   nested,       !nested && !few_workers, few_workers ? nullptr : &mutex,
-                    &locks, members.get()};
+    const auto begun = std::make_unique<char[]>(threads);
+    const bool blocks = may_block && d.one_in(4), meets = d.one_in(2);
+    const program p{.seed = seed,
+                    .nested = nested,
+                    .own_data = !nested && !few_workers && !blocks,
+                    .blocks = blocks,
+                    .mutex = few_workers || blocks ? nullptr : &mutex,
+                    .locks = &locks,
+                    .members = members.get(),
+                    .begun = begun.get()};
     std::atomic<long> count{0};
     std::atomic<int> arrived{0};
     const unsigned ahead = d.one_in(4) ? d.below(40) : 0;
@@ -480,9 +493,12 @@ void run(std::uint64_t seed) {
 #pragma omp parallel num_threads(threads)
     {
         mine = omp_get_thread_num();
+        begun[mine] = 1;
         for (++arrived; spins && arrived < omp_get_num_threads();)
             sched_yield();
+        if (meets) {
 #pragma omp barrier
+        }
         for (unsigned i = 0; i < ahead; ++i) {
 #pragma omp for schedule(dynamic) nowait
             for (int each = 0; each < 3; ++each)
@@ -517,6 +533,7 @@ int main(int count, char **arguments) {
     }
     const bool for_time = std::strcmp(arguments[1], "--seconds") == 0;
     const long threads = count == 4 ? std::atol(arguments[3]) : 1;
+    may_block = may_block && !(few_workers && threads > 1);
     using clock = std::chrono::steady_clock;
     const auto end = clock::now() + std::chrono::seconds(for_time ? std::atol(arguments[2]) : 0);
     const std::uint64_t first =
